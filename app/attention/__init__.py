@@ -1,0 +1,1 @@
+"""Attention maps: selection and pictures."""

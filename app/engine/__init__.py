@@ -1,0 +1,1 @@
+"""Search and scheduling over any step model: numpy and ``app.errors`` only."""

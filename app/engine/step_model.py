@@ -1,0 +1,109 @@
+"""What search needs of a model: implemented by ONNX Runtime, by torch and by a scripted fake.
+
+``rows = sentences * width``; the rows of one sentence stand together (sentence-major), so the encoder
+keys and values of a sentence are stored once and shared by its ``width`` rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Int64 = npt.NDArray[np.int64]
+Float32 = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The likeliest next pieces of every row, best first.
+
+    Attributes:
+        ids: ``[rows, k]``.
+        log_probs: ``[rows, k]``, natural logarithm, normalised over the whole vocabulary.
+    """
+
+    ids: Int64
+    log_probs: Float32
+
+
+@dataclass(frozen=True)
+class ModelLimits:
+    """Sizes that search must respect.
+
+    Attributes:
+        source_len: longest source in ids, tag and end of sentence included.
+        target_len: most pieces that one hypothesis may have, end of sentence included.
+    """
+
+    vocab_size: int
+    source_len: int
+    target_len: int
+    bos_id: int
+    eos_id: int
+
+
+class Decoding(Protocol):
+    """Sentences on their way: caches and positions of ``sentences * width`` rows."""
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences it holds."""
+
+    @property
+    def width(self) -> int:
+        """Rows per sentence."""
+
+    def step(self, last_ids: Int64, k: int) -> Candidates:
+        """Feeds ``last_ids [rows]``, one piece a row, and moves every row one position on."""
+
+    def reorder(self, parents: Int64) -> None:
+        """Row ``r`` goes on from what row ``parents[r]`` was, ``parents [rows]`` staying within a sentence.
+
+        Only self-attention caches move: all rows of a sentence share its encoder keys and values.
+        """
+
+    def keep(self, sentences: Sequence[int]) -> None:
+        """Drops all sentences but these (indices in the wanted order)."""
+
+    def join(self, other: "Decoding") -> None:
+        """Appends the sentences of ``other``, of the same model and width, which must not be used again."""
+
+
+class StepModel(Protocol):
+    """A trained model, one step at a time."""
+
+    @property
+    def limits(self) -> ModelLimits:
+        """Sizes and special ids."""
+
+    def encode(self, sources: Sequence[Sequence[int]], width: int) -> Decoding:
+        """Reads sentences (ids with tag and end of sentence) and stands before their first step."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What one teacher-forced pass over (source, target) says; float32.
+
+    ``source_len`` counts tag and end of sentence; ``target_len`` counts the fed pieces: beginning of
+    sentence and every target piece but the last.
+
+    Attributes:
+        log_probs: ``[target_len]`` of each target piece given those before it.
+        encoder: ``[layer, head, query, key]`` over ``source_len x source_len``.
+        decoder: ``[layer, head, query, key]`` over ``target_len x target_len``.
+        cross: ``[layer, head, query, key]`` over ``target_len x source_len``.
+    """
+
+    log_probs: Float32
+    encoder: Float32
+    decoder: Float32
+    cross: Float32
+
+
+class ExplainModel(Protocol):
+    """The other path of a model: everything about a given pair in one pass."""
+
+    def explain(self, source_ids: Sequence[int], target_ids: Sequence[int]) -> Explanation:
+        """``source_ids`` with tag and end; ``target_ids`` as generated, without beginning of sentence."""

@@ -1,0 +1,1 @@
+"""Model directories and ONNX Runtime."""

@@ -1,0 +1,1 @@
+"""Text in and out of the model: normalisation, sentence splitting, subword pieces."""

@@ -1,0 +1,31 @@
+"""One normalisation for training and serving, so that both see the same characters."""
+
+import unicodedata
+
+_APOSTROPHES = dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"), None)
+_KEPT_FORMAT_CHARACTERS = frozenset("\u200c\u200d")
+_KEPT_CATEGORIES_OF_C = frozenset({"Co", "Cn"})
+
+
+def normalise(text: str) -> str:
+    """Returns ``text`` as the model reads it: NFC, straight apostrophes, single plain spaces.
+
+    Control characters, lone surrogates and invisible marks carry no meaning for translation and are
+    removed; the zero-width joiners that hold emoji and some scripts together stay. No-break and other
+    Unicode spaces, tabs and line breaks become one space; both ends are stripped. The function is
+    idempotent.
+    """
+    text = " ".join(text.split())
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.translate(_APOSTROPHES).translate(_INVISIBLE)
+    text = "".join(character for character in text if _is_kept(character))
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def _is_kept(character: str) -> bool:
+    category = unicodedata.category(character)
+    if not category.startswith("C"):
+        return True
+    return category in _KEPT_CATEGORIES_OF_C or character in _KEPT_FORMAT_CHARACTERS

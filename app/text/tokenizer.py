@@ -1,0 +1,79 @@
+"""Subword pieces: the one tokenizer of training, evaluation and serving."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sentencepiece
+
+PAD_PIECE = "<pad>"
+BOS_PIECE = "<s>"
+EOS_PIECE = "</s>"
+UNK_PIECE = "<unk>"
+
+
+def language_tag(language: str) -> str:
+    """The piece that stands first in a source and names the target language."""
+    return f">>{language}<<"
+
+
+@dataclass(frozen=True)
+class SpecialIds:
+    """Ids of the pieces that carry structure, not text."""
+
+    pad: int
+    bos: int
+    eos: int
+
+
+class Tokenizer:
+    """Turns normalised text into piece ids and back.
+
+    Byte fallback makes every string encodable: a character outside the vocabulary becomes its UTF-8
+    bytes, one piece each, and comes back unchanged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        self.special_ids = SpecialIds(
+            pad=self._processor.pad_id(),
+            bos=self._processor.bos_id(),
+            eos=self._processor.eos_id(),
+        )
+        self.vocab_size: int = self._processor.vocab_size()
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of the pieces of ``text``, without tag and end of sentence."""
+        ids: list[int] = self._processor.encode(text)
+        return ids
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """``encode`` of many texts at once, on all cores."""
+        ids: list[list[int]] = self._processor.encode(list(texts), num_threads=-1)
+        return ids
+
+    def encode_source(self, text: str, target: str) -> list[int]:
+        """Ids that the encoder reads: tag of the target language, pieces, end of sentence."""
+        return [self.tag_id(target), *self.encode(text), self.special_ids.eos]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of ``ids``; special pieces and tags vanish."""
+        text: str = self._processor.decode(list(ids))
+        return text
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """The written form of each id."""
+        pieces: list[str] = self._processor.id_to_piece(list(ids))
+        return pieces
+
+    def tag_id(self, language: str) -> int:
+        """Id of the tag of ``language``.
+
+        Raises:
+            KeyError: the vocabulary has no such tag.
+        """
+        tag = language_tag(language)
+        index: int = self._processor.piece_to_id(tag)
+        if self._processor.id_to_piece(index) != tag:
+            raise KeyError(language)
+        return index

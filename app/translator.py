@@ -1,0 +1,95 @@
+"""Text to translation: the whole path in reading order."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.engine.hypotheses import FinishReason
+from app.engine.step_model import Float32
+
+Family = Literal["encoder", "decoder", "cross"]
+SegmentFinish = FinishReason | Literal["copied"]
+
+
+@dataclass(frozen=True)
+class AttentionSelection:
+    """Which maps to return; None = all. Indices count from 0, negative ones from the end."""
+
+    families: tuple[Family, ...]
+    layers: tuple[int, ...] | None
+    heads: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class TranslateRequest:
+    """One or more texts to translate in one direction."""
+
+    texts: tuple[str, ...]
+    source: str
+    target: str
+    beam_size: int | None = None
+    length_penalty: float | None = None
+    alternatives: int = 0
+    attention: AttentionSelection | None = None
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """Weights ``[layer, head, query, key]`` of one family with the pieces that its axes index."""
+
+    layers: tuple[int, ...]
+    heads: tuple[int, ...]
+    query: tuple[str, ...]
+    key: tuple[str, ...]
+    values: Float32
+
+
+@dataclass(frozen=True)
+class SegmentText:
+    """One side of a segment. ``span`` is half-open, in code points, into the whole text of that side."""
+
+    text: str
+    span: tuple[int, int]
+    pieces: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another hypothesis."""
+
+    text: str
+    log_prob: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One sentence and its translation.
+
+    ``finish_reason`` is ``copied`` where there is nothing to translate (no letter in any script, or an
+    address): the text stands unchanged, no piece was produced and there are neither log_prob nor score.
+    """
+
+    source: SegmentText
+    target: SegmentText
+    log_prob: float | None
+    score: float | None
+    finish_reason: SegmentFinish
+    alternatives: tuple[Alternative, ...]
+    attention: dict[Family, AttentionMap] | None
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One text of a request, translated."""
+
+    text: str
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a request cost."""
+
+    characters: int
+    source_pieces: int
+    target_pieces: int

@@ -1,0 +1,107 @@
+"""Parallel text as piece ids, tokenised once into flat arrays that are mapped, not loaded."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.text.tokenizer import Tokenizer
+from model.config import ConfigError, RunConfig
+from model.corpus import FilterCounts, corpus_files, read_pairs
+
+Ids = npt.NDArray[np.uint16]
+_CHUNK_PAIRS = 20_000
+
+
+@dataclass(frozen=True)
+class Side:
+    """All sentences of one language: sentence ``i`` is ``ids[offsets[i]:offsets[i + 1]]``."""
+
+    ids: Ids
+    offsets: npt.NDArray[np.int64]
+
+    def __getitem__(self, index: int) -> Ids:
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Pieces of each sentence, ``[pairs]``."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """One corpus, both languages; its first ``held_out`` pairs are never trained on."""
+
+    name: str
+    sides: tuple[Side, Side]
+    held_out: int
+
+    def __len__(self) -> int:
+        return len(self.sides[0].offsets) - 1
+
+
+def prepare(config: RunConfig, corpora: Path, tokenizer: Tokenizer, folder: Path) -> list[Corpus]:
+    """Opens the tokenised corpora in ``folder``; tokenises those that are not there yet.
+
+    Raises:
+        ConfigError: ``[corpora]`` names a file that does not exist, or the vocabulary is too large.
+    """
+    if tokenizer.vocab_size > np.iinfo(np.uint16).max + 1:
+        raise ConfigError(f"transformer.vocab_size must be at most 65,536, not {tokenizer.vocab_size}")
+    files = corpus_files(corpora)
+    if missing := sorted(set(config.corpora) - set(files)):
+        raise ConfigError(f"[corpora] names files that are not in {corpora}: {', '.join(missing)}")
+    names = sorted(config.corpora) or sorted(files)
+    return [_open(name, files[name], tokenizer, folder, config) for name in names]
+
+
+def _open(name: str, path: Path, tokenizer: Tokenizer, folder: Path, config: RunConfig) -> Corpus:
+    counts_path = folder / f"{name}.json"
+    if not counts_path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        counts = _tokenise(path, tokenizer, folder / name, config.training.max_pieces)
+        counts_path.write_text(json.dumps({"kept": counts.kept, "dropped": counts.dropped}, indent=1))
+        print(f"{name}: {counts}")
+    sides = tuple(
+        Side(np.load(folder / f"{name}.{side}.ids.npy", mmap_mode="r"), np.load(folder / f"{name}.{side}.offsets.npy"))
+        for side in (0, 1)
+    )
+    pairs = len(sides[0].offsets) - 1
+    return Corpus(name, (sides[0], sides[1]), min(config.training.held_out_pairs, pairs // 10))
+
+
+def _tokenise(path: Path, tokenizer: Tokenizer, stem: Path, max_pieces: int) -> FilterCounts:
+    counts = FilterCounts()
+    writers = (_SideWriter(), _SideWriter())
+    pairs = list(read_pairs(path, counts))
+    for start in range(0, len(pairs), _CHUNK_PAIRS):
+        chunk = pairs[start : start + _CHUNK_PAIRS]
+        for first, second in zip(
+            *(tokenizer.encode_batch([pair[side] for pair in chunk]) for side in (0, 1)), strict=True
+        ):
+            if max(len(first), len(second)) > max_pieces:
+                counts.kept -= 1
+                counts.dropped["too many pieces"] += 1
+                continue
+            writers[0].append(first)
+            writers[1].append(second)
+    for side, writer in enumerate(writers):
+        writer.save(stem, side)
+    return counts
+
+
+class _SideWriter:
+    def __init__(self) -> None:
+        self._parts: list[Ids] = []
+
+    def append(self, ids: Sequence[int]) -> None:
+        self._parts.append(np.asarray(ids, dtype=np.uint16))
+
+    def save(self, stem: Path, side: int) -> None:
+        lengths: npt.NDArray[Any] = np.array([0, *map(len, self._parts)], dtype=np.int64)
+        np.save(stem.with_name(f"{stem.name}.{side}.ids.npy"), np.concatenate(self._parts or [np.empty(0, np.uint16)]))
+        np.save(stem.with_name(f"{stem.name}.{side}.offsets.npy"), lengths.cumsum())

@@ -1,0 +1,57 @@
+"""Training of the shared subword vocabulary (Sennrich et al. 2016; Kudo and Richardson 2018)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import sentencepiece
+
+from app.text.tokenizer import BOS_PIECE, EOS_PIECE, PAD_PIECE, UNK_PIECE, language_tag
+from model.config import RunConfig
+from model.corpus import FilterCounts, corpus_files, read_pairs
+
+
+def train_tokenizer(config: RunConfig, corpora: Path, output: Path) -> None:
+    """Writes a sentencepiece model for all languages of ``config`` to ``output``.
+
+    Text is normalised by ``app.text.normalise`` beforehand, so sentencepiece itself changes nothing.
+    Every corpus gives about the same amount of text, so that long-winded ones do not own the vocabulary.
+    Digits stand alone (numbers are copied, not memorised) and byte fallback leaves no text unknown.
+    """
+    output.parent.mkdir(parents=True, exist_ok=True)
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=_sentences(config, corpora),
+        model_prefix=str(output.with_suffix("")),
+        model_type=config.tokenizer.segmentation,
+        vocab_size=config.transformer.vocab_size,
+        pad_id=0,
+        bos_id=1,
+        eos_id=2,
+        unk_id=3,
+        pad_piece=PAD_PIECE,
+        bos_piece=BOS_PIECE,
+        eos_piece=EOS_PIECE,
+        unk_piece=UNK_PIECE,
+        control_symbols=[language_tag(language) for language in config.training.languages],
+        byte_fallback=True,
+        split_digits=True,
+        character_coverage=0.9999,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+        max_sentence_length=10_000,
+        num_threads=2,
+        minloglevel=1,
+    )
+    output.with_suffix(".vocab").unlink()
+
+
+def _sentences(config: RunConfig, corpora: Path) -> Iterator[str]:
+    for name, path in corpus_files(corpora).items():
+        weight = config.corpora.get(name, 1.0) if config.corpora else 1.0
+        if weight == 0:
+            continue
+        remaining = config.tokenizer.characters_per_corpus
+        for pair in read_pairs(path, FilterCounts()):
+            yield from pair
+            remaining -= len(pair[0]) + len(pair[1])
+            if remaining <= 0:
+                break
