@@ -93,3 +93,28 @@ class Usage:
     characters: int
     source_pieces: int
     target_pieces: int
+
+
+@dataclass(frozen=True)
+class TranslateResult:
+    """The answer to a request: one translation per text, in order."""
+
+    translations: tuple[Translation, ...]
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What is being served and how.
+
+    ``precision`` and ``provider`` are those in use; ``architecture`` and ``limits`` are the model's sizes.
+    """
+
+    id: str
+    revision: str
+    precision: str
+    provider: str
+    threads: int
+    architecture: dict[str, int | str]
+    limits: dict[str, int]
+    certificate: dict[str, object]
