@@ -1,0 +1,78 @@
+"""Cutting what is too long for the model, at the best place there is."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+
+# Where a long sentence is cut, best first: after a clause, after a phrase, between words.
+_AFTER_CLAUSE = re.compile(r"[.;:!?…](?=\s)|[。；：！？]")
+_AFTER_PHRASE = re.compile(r"[,)\]»”–—](?=\s)|[，、]")
+_AFTER_WORD = re.compile(r"\s(?=\S)")
+
+_FIRST_GUESS = 256
+_ZERO_WIDTH_JOINER = "\u200d"
+
+
+def cut_to_fit(text: str, fits: Callable[[str], bool]) -> Iterator[int]:
+    """Lengths of consecutive parts of ``text``, each of which fits.
+
+    A part ends after punctuation in its second half if there is any, else at a space, else between any
+    two characters that do not combine. A single character stands even if it does not fit. ``fits`` is
+    called a dozen times for a part, with texts at most twice as long as the longest part: the time grows
+    with the length of ``text``, not with its square.
+    """
+    start, guess = 0, _FIRST_GUESS
+    while start < len(text):
+        limit = _fitting_length(text, start, guess, fits)
+        end = _best_cut(text, start, start + limit)
+        while end < start + limit and not fits(text[start:end]):
+            # Cutting inside a merged piece can make a shorter text more pieces than a longer one.
+            limit = max((end - start) // 2, 1)
+            end = _best_cut(text, start, start + limit)
+        yield end - start
+        start, guess = end, limit
+
+
+def _fitting_length(text: str, start: int, guess: int, fits: Callable[[str], bool]) -> int:
+    """A length that fits from ``start`` on, at least 1 and within an eighth of the greatest."""
+    remaining = len(text) - start
+    fitting, tried = 0, min(guess, remaining)
+    while fits(text[start : start + tried]):
+        if tried == remaining:
+            return remaining
+        fitting, tried = tried, min(2 * tried, remaining)
+    while tried - fitting > 1 + fitting // 8:
+        middle = (fitting + tried) // 2
+        if fits(text[start : start + middle]):
+            fitting = middle
+        else:
+            tried = middle
+    return max(fitting, 1)
+
+
+def _best_cut(text: str, start: int, limit: int) -> int:
+    if limit == len(text):
+        return limit
+    middle = (start + limit + 1) // 2
+    for pattern, earliest in ((_AFTER_CLAUSE, middle), (_AFTER_PHRASE, middle), (_AFTER_WORD, start)):
+        # One character beyond the limit is in view because the patterns look ahead.
+        ends = [match.end() for match in pattern.finditer(text, earliest, limit + 1) if match.end() <= limit]
+        if ends:
+            return ends[-1]
+    return _between_characters(text, start, limit)
+
+
+def _between_characters(text: str, start: int, limit: int) -> int:
+    for end in range(limit, start, -1):
+        if not _combines(text[end - 1], text[end]):
+            return end
+    return limit
+
+
+def _combines(first: str, second: str) -> bool:
+    return (
+        first == _ZERO_WIDTH_JOINER
+        or second == _ZERO_WIDTH_JOINER
+        or unicodedata.category(second).startswith("M")
+        or "\U0001f3fb" <= second <= "\U0001f3ff"  # skin tones
+    )

@@ -1,0 +1,104 @@
+"""Text to sentences that remember where they stood."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import sentencex
+
+from app.text.fitting import cut_to_fit
+from app.text.segments import is_translatable
+
+_LINE = re.compile("[^\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]+")
+
+# The segmenter's time grows with the square of unbalanced quotes, so it never sees more than this at once.
+_WINDOW = 4_000
+
+# A mark that touches the next character is part of a number, a name or an address.
+_MARKS_THAT_NEED_SPACE = frozenset(".?!")
+
+# What the segmenter takes for an end and is none: titles, initials, and words that announce more.
+_ANNOUNCES_MORE = {
+    "en": re.compile(r"\b(?:[Ee]\.g|[Ii]\.e|[Vv]ol|[Cc]h|[Pp]p)\.\s*$"),
+    "fr": re.compile(r"\b(?:MM?|Mm?es?|Mlles?|Drs?|Pr|Mgr|Stes?|[A-Z]|[Vv]ol|[Cc]hap|pp?|[Aa]rt|[Nn]°)\.\s*$"),
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A piece of a text that is translated on its own.
+
+    Attributes:
+        text: without white space at either end, never empty.
+        span: where it stands in the text, half-open, in code points.
+    """
+
+    text: str
+    span: tuple[int, int]
+
+
+def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentence]:
+    """Splits ``text`` into sentences; every line break ends one, and only white space lies between them.
+
+    A sentence with something to translate for which ``fits`` is false (it has more pieces than the model
+    reads) is cut further, see ``cut_to_fit``; nothing is ever dropped.
+
+    Args:
+        text: any text.
+        language: of the text, an ISO 639 code; unknown ones get rules that hold for most languages.
+        fits: whether the model can read a sentence; called a few times for each sentence.
+    """
+    sentences = []
+    for line in _LINE.finditer(text):
+        for start, end in _sentence_spans(line[0], language):
+            for part_start, part_end in _fitting_spans(line[0], start, end, fits):
+                span = (line.start() + part_start, line.start() + part_end)
+                sentences.append(Sentence(text[slice(*span)], span))
+    return sentences
+
+
+def _sentence_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in _ends(line, language):
+        if _is_end(line, start, end, language):
+            yield start, end
+            start = end
+
+
+def _ends(line: str, language: str) -> Iterator[int]:
+    """Where the segmenter sees sentences end in ``line``, its own end included."""
+    start = 0
+    while len(line) - start > _WINDOW:
+        # The last one is where the window ends: seen again in the next window, or no sentence ends here at all.
+        *ends, window_end = _ends_in(line[start : start + _WINDOW], language)
+        yield from (start + end for end in ends)
+        start += ends[-1] if ends else window_end
+    yield from (start + end for end in _ends_in(line[start:], language))
+
+
+def _ends_in(window: str, language: str) -> list[int]:
+    return [boundary["end_index"] for boundary in sentencex.get_sentence_boundaries(language, window)]
+
+
+def _is_end(line: str, start: int, end: int, language: str) -> bool:
+    if end == len(line):
+        return True
+    if line[end - 1] in _MARKS_THAT_NEED_SPACE and not line[end].isspace():
+        return False
+    announces_more = _ANNOUNCES_MORE.get(language)
+    return announces_more is None or not announces_more.search(line, max(start, end - 16), end)
+
+
+def _fitting_spans(line: str, start: int, end: int, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
+    sentence = line[start:end]
+    text = sentence.strip()
+    if not text:
+        return
+    start += len(sentence) - len(sentence.lstrip())
+    lengths = [len(text)] if not is_translatable(text) or fits(text) else cut_to_fit(text, fits)
+    for length in lengths:
+        part = line[start : start + length]
+        part_start = start + len(part) - len(part.lstrip())
+        if part_text := part.strip():
+            yield part_start, part_start + len(part_text)
+        start += length

@@ -1,0 +1,154 @@
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.text.segments import is_translatable, join
+from app.text.split import Sentence, split
+
+
+def everything_fits(_: str) -> bool:
+    return True
+
+
+def at_most(length: int) -> Callable[[str], bool]:
+    return lambda text: len(text) <= length
+
+
+def texts(text: str, language: str = "en", fits: Callable[[str], bool] = everything_fits) -> list[str]:
+    return [sentence.text for sentence in split(text, language, fits)]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "He left. She stayed.", ["He left.", "She stayed."]),
+        ("en", "Mr. Smith met Dr. Jones. They talked.", ["Mr. Smith met Dr. Jones.", "They talked."]),
+        ("en", "Fruit, e.g. Apples, at 5 p.m. today. Yes.", ["Fruit, e.g. Apples, at 5 p.m. today.", "Yes."]),
+        ("en", "J. R. R. Tolkien wrote it.", ["J. R. R. Tolkien wrote it."]),
+        ("en", "It costs $3.50. Cheap!", ["It costs $3.50.", "Cheap!"]),
+        ("en", "What?! No way. Wait... what?", ["What?!", "No way.", "Wait... what?"]),
+        ("en", 'He said "Stop. Now." Then he left.', ['He said "Stop. Now."', "Then he left."]),
+        ("fr", "M. Dupont est parti. Mme. Curie reste.", ["M. Dupont est parti.", "Mme. Curie reste."]),
+        ("fr", "Le Dr. Blanc a vu A. Camus. Oui.", ["Le Dr. Blanc a vu A. Camus.", "Oui."]),
+        ("fr", "En 52 av. J.-C. à Alésia. Puis rien.", ["En 52 av. J.-C. à Alésia.", "Puis rien."]),
+        ("fr", "« Ça va ? » Oui. « Non. »", ["« Ça va ? »", "Oui.", "« Non. »"]),
+        ("fr", "Vraiment\u202f?!\u00a0Oui\u00a0!", ["Vraiment\u202f?!", "Oui\u00a0!"]),
+        ("xx", "One. Two.", ["One.", "Two."]),
+    ],
+)
+def test_sentences(language: str, text: str, expected: list[str]) -> None:
+    assert texts(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t\n \r\n", []),
+        ("\n\n A.\n\n\nB \n", ["A.", "B"]),
+        (
+            "one\r\ntwo\rthree\u2028four\u2029five\x85six\vseven",
+            ["one", "two", "three", "four", "five", "six", "seven"],
+        ),
+        ("\u00a0Yes.\u00a0No.\u00a0", ["Yes.", "No."]),
+        ("NUL \0 inside. Next.", ["NUL \0 inside.", "Next."]),
+        ("\0", ["\0"]),
+        ("Fine 😀! Next 👩🏽‍🚀.", ["Fine 😀!", "Next 👩🏽‍🚀."]),
+        ("See https://a.example/b.C?d=E.F!g and go. Now.", ["See https://a.example/b.C?d=E.F!g and go.", "Now."]),
+        ("Mail Jo.Doe@Example.Org today. OK.", ["Mail Jo.Doe@Example.Org today.", "OK."]),
+        ("12 345,67 and 3.14. Then 10%.", ["12 345,67 and 3.14.", "Then 10%."]),
+        ("你好。Hello Москва. Γειά!", ["你好。", "Hello Москва.", "Γειά!"]),
+    ],
+)
+def test_lines_symbols_and_scripts(text: str, expected: list[str]) -> None:
+    assert texts(text) == expected
+
+
+def test_spans_are_code_point_offsets() -> None:
+    assert split("😀 Hi.\n  Yo ", "en", everything_fits) == [Sentence("😀 Hi.", (0, 5)), Sentence("Yo", (8, 10))]
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "expected"),
+    [
+        ("aaa bbb, ccc ddd", 10, ["aaa bbb,", "ccc ddd"]),
+        ("aaa: bbb, ccc ddd", 10, ["aaa: bbb,", "ccc ddd"]),
+        ("aaa bbb; ccc, d eee", 15, ["aaa bbb;", "ccc, d eee"]),
+        ("aaa bbb ccc", 5, ["aaa", "bbb", "ccc"]),
+        ("aaaabbbbcc", 4, ["aaaa", "bbbb", "cc"]),
+        ("ae\u0301e\u0301e\u0301", 4, ["ae\u0301", "e\u0301e\u0301"]),
+        ("x👩🏽‍🚀👩🏽‍🚀", 6, ["x👩🏽‍🚀", "👩🏽‍🚀"]),
+        ("e" + "\u0301" * 5, 2, ["e\u0301", "\u0301\u0301", "\u0301\u0301"]),
+    ],
+)
+def test_long_sentence_is_cut_at_the_best_place(text: str, length: int, expected: list[str]) -> None:
+    assert texts(text, fits=at_most(length)) == expected
+
+
+def test_nothing_fits() -> None:
+    assert texts("ab c", fits=lambda _: False) == ["a", "b", "c"]
+
+
+def test_what_is_copied_is_not_cut() -> None:
+    address = "https://example.org/" + "a" * 5_000
+    assert texts(f"{address}\n{'1' * 5_000}", fits=at_most(10)) == [address, "1" * 5_000]
+
+
+def test_shorter_texts_may_fit_less() -> None:
+    def no_odd_lengths(text: str) -> bool:
+        return len(text) <= 20 and len(text) % 2 == 0
+
+    parts = texts("ab cde, fgh. " * 20, fits=no_odd_lengths)
+    assert "".join(parts).replace(" ", "") == "abcde,fgh." * 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 100_000,
+        "ab, " * 25_000,
+        "« " * 50_000,
+        "Hello there. " * 7_500,
+        "(" * 100_000,
+        "a\u0301" * 50_000,
+        "a" + "\u0301" * 99_999,
+        "a\n" * 50_000,
+    ],
+)
+def test_long_input_costs_a_bounded_amount_of_tokenizing(text: str) -> None:
+    seen = 0
+
+    def fits(part: str) -> bool:
+        nonlocal seen
+        seen += len(part)
+        return len(part) <= 500
+
+    sentences = split(text, "fr", fits)
+    assert all(not is_translatable(sentence.text) or len(sentence.text) <= 500 for sentence in sentences)
+    assert seen <= 20 * len(text)
+
+
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
+TEXT_WITH_STRUCTURE = st.text(st.sampled_from("aAé😀\u0301\u200d .!?,;«»\"'()\n\r\u2028\u00a0\0" + "1。"), max_size=300)
+
+
+@given(ANY_TEXT | TEXT_WITH_STRUCTURE, st.sampled_from(["en", "fr", "zh"]), st.integers(1, 40))
+def test_split_and_join_is_the_identity(text: str, language: str, length: int) -> None:
+    sentences = split(text, language, at_most(length))
+    spans = [sentence.span for sentence in sentences]
+    assert join(text, spans, [sentence.text for sentence in sentences]) == (text, tuple(spans))
+    assert all(sentence.text == text[slice(*sentence.span)] for sentence in sentences)
+    assert "".join("".join(sentence.text.split()) for sentence in sentences) == "".join(text.split())
+    assert not any(len(sentence.text.splitlines()) > 1 for sentence in sentences)
+
+
+@given(ANY_TEXT | TEXT_WITH_STRUCTURE, st.randoms(use_true_random=False))
+def test_replacing_sentences_keeps_every_line(text: str, chance: random.Random) -> None:
+    spans = [sentence.span for sentence in split(text, "en", everything_fits)]
+    replacements = ["x" * chance.randint(0, 5) for _ in spans]
+    joined, target_spans = join(text, spans, replacements)
+    assert [joined[slice(*span)] for span in target_spans] == replacements
+    assert len((joined + ".").splitlines()) == len((text + ".").splitlines())
