@@ -132,8 +132,10 @@ class Residual(nn.Module):
 
     def leave(self, states: Tensor, update: Tensor) -> Tensor:
         """What the next sub-layer gets."""
-        total = states + self.dropout(update)
-        return total if self.pre else self.norm(total)
+        left: Tensor = states + self.dropout(update)
+        if not self.pre:
+            left = self.norm(left)
+        return left
 
 
 class EncoderLayer(nn.Module):

@@ -1,33 +1,71 @@
-"""Validation during training: loss on held-out pairs."""
+"""Validation during training: loss on held-out pairs, and BLEU and chrF of their greedy translations."""
 
 import torch
 
+from app.engine.hypotheses import SearchOptions
 from app.text.tokenizer import Tokenizer
 from model.batching import BatchMaker
-from model.config import TrainingConfig
+from model.config import ConfigError, TrainingConfig
 from model.dataset import Corpus
 from model.loss import smoothed_cross_entropy
+from model.scoring import score, search_all
+from model.step_model import TorchStepModel, limits_of
 from model.transformer import Transformer
 
 
-@torch.no_grad()
 def validate(
     transformer: Transformer, batches: BatchMaker, corpora: list[Corpus], tokenizer: Tokenizer, training: TrainingConfig
 ) -> dict[str, float]:
-    """``nll_<corpus>`` in nats per piece for every corpus."""
+    """``nll_<corpus>`` in nats per piece for every corpus; ``bleu_en_fr``, ``chrf_en_fr`` and the other way.
+
+    The translations are of the first ``validation_sentences`` held-out pairs of ``validation_corpus``;
+    without one there are none.
+    """
     transformer.eval()
+    record = {
+        f"nll_{corpus.name}": _held_out_nll(transformer, batches, number)
+        for number, corpus in enumerate(corpora)
+        if corpus.held_out
+    }
+    if training.validation_corpus:
+        by_name = {corpus.name: corpus for corpus in corpora}
+        if training.validation_corpus not in by_name:
+            raise ConfigError(f"training.validation_corpus must be one of {sorted(by_name)}")
+        record |= _translation_scores(transformer, by_name[training.validation_corpus], tokenizer, training)
+    return record
+
+
+@torch.no_grad()
+def _held_out_nll(transformer: Transformer, batches: BatchMaker, corpus: int) -> float:
     device = next(transformer.parameters()).device
+    total, pieces = 0.0, 0
+    for batch in batches.held_out(corpus):
+        batch = batch.to(device)
+        with torch.autocast(device.type, dtype=torch.bfloat16):
+            memory = transformer.encode(batch.source_ids, batch.source_mask)
+            states = transformer.decode(batch.target_ids, memory, batch.source_mask)
+            real = states.flatten(0, 1).index_select(0, batch.real_positions)
+            _, nll = smoothed_cross_entropy(real, transformer.projection.weight, batch.next_ids, 0.0)
+        total += nll.item() * len(batch.next_ids)
+        pieces += len(batch.next_ids)
+    return round(total / pieces, 4)
+
+
+def _translation_scores(
+    transformer: Transformer, corpus: Corpus, tokenizer: Tokenizer, training: TrainingConfig
+) -> dict[str, float]:
+    special = tokenizer.special_ids
+    model = TorchStepModel(transformer, limits_of(transformer.config, training.max_pieces, special))
+    options = SearchOptions(beam_size=1, length_penalty=1.0, alternatives=0, target_len=model.limits.target_len)
+    pairs = range(min(corpus.held_out, training.validation_sentences))
     record = {}
-    for number, corpus in enumerate(corpora):
-        total, pieces = 0.0, 0
-        for batch in batches.held_out(number):
-            batch = batch.to(device)
-            with torch.autocast(device.type, dtype=torch.bfloat16):
-                memory = transformer.encode(batch.source_ids, batch.source_mask)
-                states = transformer.decode(batch.target_ids, memory, batch.source_mask)
-                real = states.flatten(0, 1).index_select(0, batch.real_positions)
-                _, nll = smoothed_cross_entropy(real, transformer.projection.weight, batch.next_ids, 0.0)
-            total += nll.item() * len(batch.next_ids)
-            pieces += len(batch.next_ids)
-        record[f"nll_{corpus.name}"] = round(total / pieces, 4)
+    for side in (0, 1):
+        source, target = training.languages[side], training.languages[1 - side]
+        tag = tokenizer.tag_id(target)
+        sources = [[tag, *corpus.sides[side][pair].tolist(), special.eos] for pair in pairs]
+        references = [tokenizer.decode(corpus.sides[1 - side][pair].tolist()) for pair in pairs]
+        found = [tokenizer.decode(hypothesis.ids) for hypothesis in search_all(model, sources, options)]
+        scores = score(found, references)
+        record[f"bleu_{source}_{target}"] = round(scores.bleu, 2)
+        record[f"chrf_{source}_{target}"] = round(scores.chrf, 2)
     return record
