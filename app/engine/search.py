@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from app.engine.hypotheses import FinishReason, Hypothesis, SearchOptions
-from app.engine.scoring import best_first, extend, length_normalised
+from app.engine.scoring import Float64, best_first, extend, length_normalised
 from app.engine.step_model import Float32, Int64
 
 
@@ -84,7 +84,7 @@ class BeamSearch:
         self._options = options
         self._eos_id = eos_id
         # All rows start alike: only the first may compete in the first step.
-        self._log_probs = np.full(width, -np.inf, dtype=np.float32)
+        self._log_probs = np.full(width, -np.inf)
         self._log_probs[0] = 0.0
         self._parents: list[Int64] = []
         self._ids: list[Int64] = []
@@ -122,7 +122,7 @@ class BeamSearch:
         self._ended.sort(key=lambda ended: -ended.score)
         del self._ended[self._options.beam_size :]
 
-    def _continue(self, parents: Int64, ids: Int64, log_probs: Float32) -> Int64:
+    def _continue(self, parents: Int64, ids: Int64, log_probs: Float64) -> Int64:
         """Records one step; rows without a hypothesis (a tiny vocabulary) idle at minus infinity."""
         width = self._options.beam_size
         missing = width - len(ids)

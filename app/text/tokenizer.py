@@ -6,6 +6,8 @@ from pathlib import Path
 
 import sentencepiece
 
+from app.text.normalise import normalise
+
 PAD_PIECE = "<pad>"
 BOS_PIECE = "<s>"
 EOS_PIECE = "</s>"
@@ -57,9 +59,11 @@ class Tokenizer:
         return [self.tag_id(target), *self.encode(text), self.special_ids.eos]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of ``ids``; special pieces and tags vanish."""
-        text: str = self._processor.decode(list(ids))
-        return text
+        """Text of ``ids``, normalised; special pieces and tags vanish.
+
+        Byte pieces could spell anything: normalising keeps line breaks and control characters out.
+        """
+        return normalise(self._processor.decode(list(ids)))
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """The written form of each id."""

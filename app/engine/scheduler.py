@@ -1,0 +1,94 @@
+"""Which sentence is decoded next: policy only, without thread, tensor or clock of its own."""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from app.engine.hypotheses import Hypothesis, SearchOptions
+from app.errors import QueueFull
+
+_RETRY_AFTER_SECONDS = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Ticket:
+    """One sentence that somebody waits for.
+
+    Attributes:
+        request: what it belongs to; requests take turns.
+        source: ids with tag and end of sentence.
+        deadline: on the engine's clock, seconds.
+        allowed_seconds: what the deadline was when the request came, for the message.
+        answer: gets the hypotheses, best first, or an error; a cancelled one is dropped.
+    """
+
+    request: int
+    source: tuple[int, ...]
+    options: SearchOptions
+    deadline: float
+    allowed_seconds: float
+    answer: "Future[list[Hypothesis]]" = field(default_factory=Future)
+
+
+class Scheduler:
+    """Bounded queue with turns: each request gives one sentence, then it is the next request's turn.
+
+    A request of one sentence therefore waits for at most one sentence of every other request, however
+    long those are.
+    """
+
+    def __init__(self, queue_sentences: int) -> None:
+        self._capacity = queue_sentences
+        self._queues: OrderedDict[int, deque[Ticket]] = OrderedDict()
+        self._waiting = 0
+
+    def __len__(self) -> int:
+        return self._waiting
+
+    def add(self, tickets: Sequence[Ticket]) -> None:
+        """Queues all sentences of a request, or none.
+
+        Raises:
+            QueueFull: they do not fit.
+        """
+        if self._waiting + len(tickets) > self._capacity:
+            raise QueueFull(self._waiting, self._capacity, _RETRY_AFTER_SECONDS)
+        for ticket in tickets:
+            self._queues.setdefault(ticket.request, deque()).append(ticket)
+        self._waiting += len(tickets)
+
+    def take(self, free_rows: int) -> list[Ticket]:
+        """The next sentences that fit in ``free_rows``, in turns.
+
+        Stops at the first that does not fit instead of passing it by: a wide beam is never starved by
+        narrow ones.
+        """
+        taken: list[Ticket] = []
+        while self._queues:
+            request, queue = next(iter(self._queues.items()))
+            free_rows -= queue[0].options.beam_size
+            if free_rows < 0:
+                break
+            taken.append(queue.popleft())
+            if queue:
+                self._queues.move_to_end(request)
+            else:
+                del self._queues[request]
+        self._waiting -= len(taken)
+        return taken
+
+    def drop(self, unwanted: Callable[[Ticket], bool]) -> list[Ticket]:
+        """Removes waiting sentences; returns them."""
+        dropped: list[Ticket] = []
+        for request, queue in list(self._queues.items()):
+            stays = deque(ticket for ticket in queue if not unwanted(ticket))
+            if len(stays) == len(queue):
+                continue
+            dropped += [ticket for ticket in queue if unwanted(ticket)]
+            if stays:
+                self._queues[request] = stays
+            else:
+                del self._queues[request]
+        self._waiting -= len(dropped)
+        return dropped

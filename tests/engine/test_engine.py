@@ -1,0 +1,199 @@
+"""The loop over a scripted model: sharing, answers, failures, deadlines, draining."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+
+import numpy as np
+import pytest
+
+from app.engine.engine import Engine, EngineSettings, EngineState, Sentence
+from app.engine.hypotheses import SearchOptions
+from app.errors import DeadlineExceeded, EngineFailed, NotReady, QueueFull
+from tests.engine.scripted_model import ScriptedModel, echo_rule, random_rule
+
+GREEDY = SearchOptions(1, 1.0, 0, 40)
+BEAM = SearchOptions(3, 1.0, 0, 40)
+SECONDS = 20.0
+
+
+class GatedModel(ScriptedModel):
+    """Steps only while the gate is open."""
+
+    def __init__(self) -> None:
+        super().__init__(echo_rule(30), 30)
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+
+    def check(self, sources: list[tuple[int, ...]]) -> None:  # type: ignore[override]
+        self.entered.set()
+        assert self.gate.wait(10)
+        super().check(sources)
+
+
+@pytest.fixture
+def model() -> GatedModel:
+    return GatedModel()
+
+
+@pytest.fixture
+def engine(model: GatedModel) -> Iterator[Engine]:
+    engine = Engine(model, EngineSettings(batch_rows=8, queue_sentences=50))
+    engine.start()
+    yield engine
+    model.gate.set()
+    engine.stop(5)
+
+
+def sentence(*ids: int, options: SearchOptions = GREEDY) -> Sentence:
+    return Sentence(tuple(ids), options)
+
+
+def hold(model: GatedModel, engine: Engine) -> None:
+    """Returns once the engine stands still inside a step for a sentence of its own."""
+    model.gate.clear()
+    model.entered.clear()
+    engine.submit([sentence(9, 9, 9)], SECONDS)
+    assert model.entered.wait(5)
+
+
+def test_everybody_gets_their_own_sentence(engine: Engine) -> None:
+    random = np.random.default_rng(0)
+    sources = [tuple(random.integers(2, 30, size=random.integers(1, 20)).tolist()) for _ in range(40)]
+    answers = [
+        engine.submit([sentence(*source, options=BEAM if index % 3 else GREEDY)], SECONDS)[0]
+        for index, source in enumerate(sources)
+    ]
+    assert [answer.result(10)[0].ids for answer in answers] == sources
+
+
+def test_requests_share_steps(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    answers = [engine.submit([sentence(5, 6, 7)], SECONDS)[0] for _ in range(6)]
+    model.batch_sizes.clear()
+    model.gate.set()
+    for answer in answers:
+        answer.result(10)
+    assert max(model.batch_sizes) == 7
+
+
+def test_in_flight_answers_equal_those_alone() -> None:
+    model = ScriptedModel(random_rule(15, 4), 15)
+    engine = Engine(model, EngineSettings(batch_rows=10, queue_sentences=100))
+    engine.start()
+    alone = [
+        engine.submit([sentence(a, b, options=BEAM)], SECONDS)[0].result(10) for a in range(2, 8) for b in range(2, 6)
+    ]
+    together = engine.submit([sentence(a, b, options=BEAM) for a in range(2, 8) for b in range(2, 6)], SECONDS)
+    assert [answer.result(10) for answer in together] == alone
+    engine.stop(5)
+
+
+def test_rows_never_exceed_the_batch(model: GatedModel, engine: Engine) -> None:
+    answers = engine.submit([sentence(5, 6, options=BEAM) for _ in range(20)], SECONDS)
+    for answer in answers:
+        answer.result(10)
+    assert max(model.batch_sizes) <= 8
+
+
+def test_a_full_queue_takes_all_or_none(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    engine.submit([sentence(2)] * 48, SECONDS)
+    with pytest.raises(QueueFull):
+        engine.submit([sentence(2)] * 3, SECONDS)
+    engine.submit([sentence(2)] * 2, SECONDS)
+
+
+def test_a_fault_answers_its_batch_and_the_engine_goes_on(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    model.fault, model.fault_source = RuntimeError("poison"), (13,)
+    answers = engine.submit([sentence(13), sentence(14)], SECONDS)
+    model.gate.set()
+    for answer in answers:
+        with pytest.raises(EngineFailed) as caught:
+            answer.result(10)
+        assert isinstance(caught.value.__cause__, RuntimeError)
+    assert engine.submit([sentence(14)], SECONDS)[0].result(10)[0].ids == (14,)
+    assert engine.state is EngineState.READY
+
+
+def test_a_dead_model_answers_everybody_and_takes_no_more(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    model.fault = RuntimeError("the device is gone")
+    answers = engine.submit([sentence(2)] * 30, SECONDS)
+    model.gate.set()
+    for answer in answers:
+        with pytest.raises(EngineFailed):
+            answer.result(10)
+    with pytest.raises(NotReady):
+        engine.submit([sentence(2)], SECONDS)
+    assert engine.state is EngineState.FAILED
+
+
+def test_a_model_that_cannot_decode_does_not_start() -> None:
+    model = ScriptedModel(echo_rule(9), 9)
+    model.fault = RuntimeError("no weights")
+    engine = Engine(model, EngineSettings(4, 4))
+    with pytest.raises(EngineFailed):
+        engine.start()
+    with pytest.raises(NotReady):
+        engine.submit([sentence(2)], SECONDS)
+
+
+def test_deadlines_hold_for_waiting_and_running(model: GatedModel) -> None:
+    now = [0.0]
+    engine = Engine(model, EngineSettings(batch_rows=2, queue_sentences=50), clock=lambda: now[0])
+    engine.start()
+    hold(model, engine)
+    late = engine.submit([sentence(3, 4)] * 6, 5.0)
+    now[0] = 6.0
+    model.gate.set()
+    for answer in late:
+        with pytest.raises(DeadlineExceeded, match="5 seconds"):
+            answer.result(10)
+    assert engine.submit([sentence(4)], SECONDS)[0].result(10)[0].ids == (4,)
+    engine.stop(5)
+
+
+def test_a_cancelled_sentence_frees_its_rows(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    answers = engine.submit([sentence(3, 4, 5)] * 20, SECONDS)
+    for answer in answers[:-1]:
+        assert answer.cancel()
+    model.batch_sizes.clear()
+    model.gate.set()
+    assert answers[-1].result(10)[0].ids == (3, 4, 5)
+    with pytest.raises(CancelledError):
+        answers[0].result(0)
+    assert max(model.batch_sizes) <= 8
+
+
+def test_stop_finishes_what_was_taken(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    answers = engine.submit([sentence(3, 4)] * 20, SECONDS)
+    stopper = threading.Thread(target=engine.stop, args=(10,))
+    stopper.start()
+    while engine.state is EngineState.READY:
+        time.sleep(0.001)
+    with pytest.raises(NotReady, match="draining"):
+        engine.submit([sentence(2)], SECONDS)
+    model.gate.set()
+    stopper.join(10)
+    assert all(answer.result(0)[0].ids == (3, 4) for answer in answers)
+    assert engine.state is EngineState.STOPPED
+
+
+def test_stop_answers_what_it_cannot_finish(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    answers = engine.submit([sentence(3, 4)] * 20, SECONDS)
+    stopper = threading.Thread(target=engine.stop, args=(0.01,))
+    stopper.start()
+    while engine.state is not EngineState.STOPPED:
+        time.sleep(0.001)
+    model.gate.set()
+    stopper.join(10)
+    for answer in answers:
+        with pytest.raises(NotReady):
+            answer.result(5)

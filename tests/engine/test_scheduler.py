@@ -1,0 +1,76 @@
+"""Turns, room and drops, with no model and no clock."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.engine.hypotheses import SearchOptions
+from app.engine.scheduler import Scheduler, Ticket
+from app.errors import QueueFull
+
+
+def tickets(request: int, count: int, width: int = 1) -> list[Ticket]:
+    options = SearchOptions(width, 1.0, 0, 10)
+    return [Ticket(request, (index,), options, 1.0, 1.0) for index in range(count)]
+
+
+def test_requests_take_turns() -> None:
+    scheduler = Scheduler(100)
+    scheduler.add(tickets(0, 50))
+    scheduler.add(tickets(1, 1))
+    scheduler.add(tickets(2, 2))
+    assert [ticket.request for ticket in scheduler.take(6)] == [0, 1, 2, 0, 2, 0]
+
+
+def test_sentences_of_a_request_keep_their_order() -> None:
+    scheduler = Scheduler(100)
+    scheduler.add(tickets(0, 3))
+    scheduler.add(tickets(1, 3))
+    taken = scheduler.take(6)
+    assert [ticket.source for ticket in taken if ticket.request == 0] == [(0,), (1,), (2,)]
+
+
+def test_a_wide_beam_is_not_passed_by() -> None:
+    scheduler = Scheduler(100)
+    scheduler.add(tickets(0, 1, width=8))
+    scheduler.add(tickets(1, 5))
+    assert scheduler.take(7) == []
+    assert [ticket.request for ticket in scheduler.take(9)] == [0, 1]
+
+
+def test_all_or_none_when_full() -> None:
+    scheduler = Scheduler(3)
+    scheduler.add(tickets(0, 2))
+    with pytest.raises(QueueFull) as caught:
+        scheduler.add(tickets(1, 2))
+    assert (caught.value.waiting, caught.value.limit) == (2, 3)
+    assert len(scheduler) == 2
+
+
+def test_drop_returns_what_it_removed() -> None:
+    scheduler = Scheduler(100)
+    scheduler.add(tickets(0, 3))
+    scheduler.add(tickets(1, 2))
+    dropped = scheduler.drop(lambda ticket: ticket.source == (1,) or ticket.request == 1)
+    assert sorted((ticket.request, ticket.source) for ticket in dropped) == [(0, (1,)), (1, (0,)), (1, (1,))]
+    assert [ticket.source for ticket in scheduler.take(9)] == [(0,), (2,)]
+    assert len(scheduler) == 0
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(1, 4)), max_size=12), st.integers(4, 9))
+def test_nobody_starves_and_nothing_is_lost(requests: list[tuple[int, int]], rows: int) -> None:
+    scheduler = Scheduler(1000)
+    added = []
+    for number, (count, width) in enumerate(requests):
+        group = tickets(number, count, width)
+        scheduler.add(group)
+        added += group
+    taken: list[Ticket] = []
+    while len(scheduler):
+        turn = scheduler.take(rows)
+        assert turn, "an idle engine must admit something"
+        assert sum(ticket.options.beam_size for ticket in turn) <= rows
+        taken += turn
+    assert {id(ticket) for ticket in taken} == {id(ticket) for ticket in added}
+    first_turns = [ticket.request for ticket in taken[: len(requests)]]
+    assert first_turns == list(range(len(requests))), "everybody's first sentence comes before anybody's second"
