@@ -1,0 +1,99 @@
+"""The data of a translation: what is asked for and what is answered."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.attention.maps import AttentionMap, AttentionSelection, Family
+from app.engine.hypotheses import FinishReason
+
+SegmentFinish = FinishReason | Literal["copied"]
+
+
+@dataclass(frozen=True)
+class TranslateRequest:
+    """One or more texts to translate in one direction."""
+
+    texts: tuple[str, ...]
+    source: str
+    target: str
+    beam_size: int | None = None
+    length_penalty: float | None = None
+    alternatives: int = 0
+    attention: AttentionSelection | None = None
+
+
+@dataclass(frozen=True)
+class SegmentText:
+    """One side of a segment. ``span`` is half-open, in code points, into the whole text of that side."""
+
+    text: str
+    span: tuple[int, int]
+    pieces: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another hypothesis."""
+
+    text: str
+    log_prob: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One sentence and its translation.
+
+    ``finish_reason`` is ``copied`` where there is nothing to translate (no letter in any script, or an
+    address): the text stands unchanged, no piece was produced and there are neither log_prob nor score.
+    """
+
+    source: SegmentText
+    target: SegmentText
+    log_prob: float | None
+    score: float | None
+    finish_reason: SegmentFinish
+    alternatives: tuple[Alternative, ...]
+    attention: dict[Family, AttentionMap] | None
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One text of a request, translated."""
+
+    text: str
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a request cost."""
+
+    characters: int
+    source_pieces: int
+    target_pieces: int
+
+
+@dataclass(frozen=True)
+class TranslateResult:
+    """The answer to a request: one translation per text, in order."""
+
+    translations: tuple[Translation, ...]
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What is being served and how.
+
+    ``precision`` and ``provider`` are those in use; ``architecture`` and ``limits`` are the model's sizes.
+    """
+
+    id: str
+    revision: str
+    precision: str
+    provider: str
+    threads: int
+    architecture: dict[str, int | str]
+    limits: dict[str, int]
+    certificate: dict[str, object]
