@@ -2,11 +2,12 @@
 
 CONFIG is a TOML file (``model/configs``), CORPORA a folder of two-column TSV files (plain, .xz, .gz or
 .bz2), RUN a folder that gets the tokenizer, the tokenised text, checkpoints, ``log.jsonl`` and
-``curve.svg``. ``--minutes`` stops after that time, with all state saved.
+``curve.svg``. ``--minutes``, Ctrl-C and SIGTERM stop with all state saved.
 """
 
 import argparse
 import json
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -64,6 +65,7 @@ class Trainer:
         tag_ids = tokenizer.tag_id(first), tokenizer.tag_id(second)
         self.batches = BatchMaker(corpora, weights, tag_ids, tokenizer.special_ids, config.training)
         self.position = Position()
+        self.stopping = False
         torch.manual_seed(config.training.seed)
         self.transformer = Transformer(config.transformer).to(self.device)
         self.optimizer = torch.optim.Adam(
@@ -78,7 +80,7 @@ class Trainer:
         progress = Progress(training.max_steps, self.position.step)
         deadline = time.monotonic() + 60 * minutes
         stream = self._stream()
-        while self.position.step < training.max_steps and time.monotonic() < deadline:
+        while self.position.step < training.max_steps and time.monotonic() < deadline and not self.stopping:
             started = time.monotonic()
             nll, pieces = self._step([next(stream) for _ in range(training.accumulation)])
             self.position.step += 1
@@ -91,6 +93,10 @@ class Trainer:
             self.position.seconds += time.monotonic() - started
         progress.close()
         self._save()
+
+    def stop(self, *_: object) -> None:
+        """Ends ``train`` after the present step; a signal handler."""
+        self.stopping = True
 
     def _step(self, batches: list[Batch]) -> tuple[Tensor, int]:
         """One update from ``accumulation`` batches; the loss stays on the device."""
@@ -192,7 +198,10 @@ def main() -> None:
         train_tokenizer(config, arguments.corpora, tokenizer_path)
     tokenizer = Tokenizer(tokenizer_path)
     corpora = prepare(config, arguments.corpora, tokenizer, arguments.run / "data")
-    Trainer(config, corpora, tokenizer, arguments.run).train(arguments.minutes)
+    trainer = Trainer(config, corpora, tokenizer, arguments.run)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, trainer.stop)
+    trainer.train(arguments.minutes)
     last = [load_checkpoint(path) for path in numbered_checkpoints(arguments.run)]
     save_checkpoint(average_checkpoints(last), arguments.run / "averaged.pt")
     print(f"averaged {len(last)} checkpoints into {arguments.run / 'averaged.pt'}")

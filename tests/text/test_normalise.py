@@ -1,0 +1,45 @@
+"""Normalisation: what is unified, what is removed, what stays."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.text.normalise import normalise
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain ascii", "plain ascii"),
+        ("  two  spaces\tand a tab ", "two spaces and a tab"),
+        ("Qu’est-ce que c’est\u202f?", "Qu'est-ce que c'est ?"),
+        ("«\u00a0Oui\u00a0»", "« Oui »"),
+        ("e\u0301te\u0301", "été"),
+        ("NUL\x00 and bell\x07", "NUL and bell"),
+        ("soft\u00adhyphen zero\u200bwidth \ufeffmark", "softhyphen zerowidth mark"),
+        ("👩\u200d👩\u200d👧 stays whole", "👩\u200d👩\u200d👧 stays whole"),
+        ("line\r\nbreak\u2028too", "line break too"),
+        ("½ and ﬁ are not rewritten", "½ and ﬁ are not rewritten"),
+        ("lone \ud800 surrogate", "lone surrogate"),
+        ("", ""),
+        ("\x00", ""),
+    ],
+)
+def test_examples(text: str, expected: str) -> None:
+    assert normalise(text) == expected
+
+
+@given(st.text(st.characters()))
+def test_idempotent_and_one_line(text: str) -> None:
+    once = normalise(text)
+    assert normalise(once) == once
+    assert len(once.splitlines()) <= 1
+    assert once == once.strip()
+    assert unicodedata.is_normalized("NFC", once)
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S"])))
+def test_no_letter_number_mark_or_symbol_is_lost(text: str) -> None:
+    assert len(unicodedata.normalize("NFD", normalise(text))) == len(unicodedata.normalize("NFD", text))
