@@ -1,0 +1,293 @@
+"""The step model that serves: encoder and decoder-step graphs under ONNX Runtime."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.step_model import Candidates, Decoding, Int64, ModelLimits
+from app.runtime import names
+from app.runtime.device_tensor_set import DeviceTensorSet
+from app.runtime.model_directory import ModelConfig, ModelDirectory
+from app.runtime.providers import RuntimeOptions, open_session
+from app.runtime.tensor_set import HostTensorSet, TensorSet
+
+_FIRST_POSITIONS = 32
+
+NewTensorSet = Callable[[int, Sequence[int], int], TensorSet]
+
+
+@dataclass(frozen=True)
+class _Graphs:
+    """What all decodings of a model share; ``new_tensors(count, shape, length_axis)`` makes their memory."""
+
+    encoder: Any
+    decoder_step: Any
+    config: ModelConfig
+    new_tensors: NewTensorSet
+
+
+class OnnxStepModel:
+    """Implements ``app.engine.step_model.StepModel``."""
+
+    def __init__(self, directory: ModelDirectory, options: RuntimeOptions) -> None:
+        """Opens the graphs.
+
+        Raises:
+            ModelDirectoryError: the directory has no graphs of this precision, or ONNX Runtime refuses them.
+        """
+        precision = options.resolved_precision(directory)
+        files = directory.config.graphs[precision]
+        self.precision = precision
+        self._limits = model_limits(directory.config)
+        self._graphs = _Graphs(
+            encoder=open_session(directory, files.encoder, options),
+            decoder_step=open_session(directory, files.decoder_step, options),
+            config=directory.config,
+            new_tensors=_memory(directory, options),
+        )
+
+    @property
+    def limits(self) -> ModelLimits:
+        """Sizes and special ids."""
+        return self._limits
+
+    def encode(self, sources: Sequence[Sequence[int]], width: int) -> "OnnxDecoding":
+        """Reads sentences (ids with tag and end of sentence) and stands before their first step.
+
+        Raises:
+            ValueError: no sentence, or one that is empty or longer than the model's limit.
+        """
+        lengths = [len(source) for source in sources]
+        if not lengths or min(lengths) < 1 or max(lengths) > self._limits.source_len:
+            raise ValueError(f"sources of 1 to {self._limits.source_len} ids, at least one; lengths are {lengths}")
+        source_ids, source_mask = pad_sources(sources, self._graphs.config.special_ids.pad)
+        architecture = self._graphs.config.architecture
+        cross = _CrossMemory(self._graphs, source_mask)
+        binding = self._graphs.encoder.io_binding()
+        _bind_array(binding, names.SOURCE_IDS, source_ids)
+        _bind_array(binding, names.SOURCE_MASK, source_mask)
+        cross.bind(binding, len(sources), output=True)
+        self._graphs.encoder.run_with_iobinding(binding)
+        positions = min(_FIRST_POSITIONS, self._limits.target_len)
+        shape = (len(sources) * width, architecture.heads, positions, architecture.head_dim)
+        past = self._graphs.new_tensors(2 * architecture.decoder_layers, shape, 2)
+        return OnnxDecoding(self._graphs, width, cross, past)
+
+
+class _CrossMemory:
+    """Mask, keys and values of the sources; rows are sentences."""
+
+    def __init__(self, graphs: _Graphs, source_mask: npt.NDArray[np.bool_]) -> None:
+        architecture = graphs.config.architecture
+        sentences, source_len = source_mask.shape
+        heads, head_dim, layers = architecture.heads, architecture.head_dim, architecture.decoder_layers
+        self.mask = source_mask
+        self.keys = graphs.new_tensors(layers, (sentences, heads, head_dim, source_len), 3)
+        self.values = graphs.new_tensors(layers, (sentences, heads, source_len, head_dim), 2)
+        self._key_names = [names.cross_key(layer) for layer in range(layers)]
+        self._value_names = [names.cross_value(layer) for layer in range(layers)]
+
+    def bind(self, binding: Any, sentences: int, output: bool) -> None:
+        self.keys.bind(binding, self._key_names, sentences, output)
+        self.values.bind(binding, self._value_names, sentences, output)
+
+    def resize(self, sentences: int, source_len: int, used: int) -> None:
+        mask = np.zeros((sentences, source_len), dtype=np.bool_)
+        length = min(source_len, self.mask.shape[1])
+        mask[:used, :length] = self.mask[:used, :length]
+        self.mask = mask
+        self.keys.resize(sentences, source_len, used)
+        self.values.resize(sentences, source_len, used)
+
+    def move(self, targets: Int64, sources: Int64) -> None:
+        self.mask[targets] = self.mask[sources]
+        self.keys.move(targets, sources, self.keys.length)
+        self.values.move(targets, sources, self.values.length)
+
+    def append(self, used: int, other: "_CrossMemory", other_used: int) -> None:
+        added = self.mask[used : used + other_used]
+        added[:] = False
+        added[:, : other.mask.shape[1]] = other.mask[:other_used]
+        self.keys.append(used, other.keys, other_used)
+        self.values.append(used, other.values, other_used)
+
+
+class OnnxDecoding:
+    """Implements ``app.engine.step_model.Decoding``.
+
+    Rows in use are the first of every buffer, so that a step binds them where they lie. Buffers double when
+    rows or positions run out; ``source_len`` is kept near the longest sentence present, because padding costs
+    time at every step.
+    """
+
+    def __init__(self, graphs: _Graphs, width: int, cross: _CrossMemory, past: TensorSet) -> None:
+        self._graphs = graphs
+        self._width = width
+        self._sentences = len(cross.mask)
+        self._cross = cross
+        self._past = past
+        self._past_len = np.zeros(len(cross.mask) * width, dtype=np.int32)
+        self._binding: Any = None
+        layers = range(graphs.config.architecture.decoder_layers)
+        self._past_names = [name(layer) for layer in layers for name in (names.past_key, names.past_value)]
+        self._present_names = [name(layer) for layer in layers for name in (names.present_key, names.present_value)]
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences it holds."""
+        return self._sentences
+
+    @property
+    def width(self) -> int:
+        """Rows per sentence."""
+        return self._width
+
+    def step(self, last_ids: Int64, k: int) -> Candidates:
+        """Feeds ``last_ids [rows]`` and moves every row one position on.
+
+        Raises:
+            ValueError: not one id a row, or a row stands at the model's last position.
+        """
+        rows = self._sentences * self._width
+        if last_ids.shape != (rows,):
+            raise ValueError(f"{rows} rows need as many ids, not shape {last_ids.shape}")
+        ids, log_probs = np.empty((rows, k), np.int64), np.empty((rows, k), np.float32)
+        if rows == 0:
+            return Candidates(ids, log_probs)
+        total_len = int(self._past_len.max()) + 1
+        self._reserve_positions(total_len)
+        binding = self._bound()
+        # Values that change are bound anew at every step: for another device, binding is what copies them there.
+        small = {
+            names.LAST_IDS: np.ascontiguousarray(last_ids, dtype=np.int64),
+            names.PAST_LEN: self._past_len,
+            names.TOTAL_LEN: np.array(total_len, dtype=np.int32),
+            names.K: np.array([k], dtype=np.int64),
+        }
+        for name, array in small.items():
+            _bind_array(binding, name, array)
+        for name, array in ((names.CANDIDATE_IDS, ids), (names.CANDIDATE_LOG_PROBS, log_probs)):
+            binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
+        self._graphs.decoder_step.run_with_iobinding(binding)
+        self._past_len += 1
+        return Candidates(ids, log_probs)
+
+    def reorder(self, parents: Int64) -> None:
+        """Row ``r`` goes on from what row ``parents[r]`` was; only rows that change are moved."""
+        changed = np.flatnonzero(parents != np.arange(len(parents)))
+        if len(changed):
+            self._past.move(changed, parents[changed], int(self._past_len[changed].max()))
+
+    def keep(self, sentences: Sequence[int]) -> None:
+        """Drops all sentences but these; they become the first ones, in the given order."""
+        kept = np.asarray(sentences, dtype=np.int64)
+        rows = (kept[:, None] * self._width + np.arange(self._width)).reshape(-1)
+        changed = np.flatnonzero(kept != np.arange(len(kept)))
+        if len(changed):
+            changed_rows = np.flatnonzero(rows != np.arange(len(rows)))
+            self._cross.move(changed, kept[changed])
+            self._past.move(changed_rows, rows[changed_rows], int(self._past_len[rows].max()))
+        self._past_len = self._past_len[rows]
+        self._sentences = len(kept)
+        self._binding = None
+        needed = self._longest_source()
+        if 0 < 2 * needed <= self._cross.keys.length:
+            self._cross.resize(self._cross.keys.capacity, needed, self._sentences)
+
+    def join(self, other: Decoding) -> None:
+        """Appends the sentences of ``other``, which must not be used again.
+
+        Raises:
+            ValueError: ``other`` is of another model or width.
+        """
+        if not isinstance(other, OnnxDecoding) or other._graphs is not self._graphs or other.width != self.width:
+            raise ValueError("only decodings of the same model and width can be joined")
+        sentences = self._sentences + other.sentences
+        self._reserve(sentences, other)
+        self._cross.append(self._sentences, other._cross, other.sentences)
+        rows = self._sentences * self._width
+        self._past.append(rows, other._past, other.sentences * self._width)
+        self._past_len = np.concatenate([self._past_len, other._past_len])
+        self._sentences = sentences
+        self._binding = None
+
+    def _reserve(self, sentences: int, other: "OnnxDecoding") -> None:
+        """Room for so many sentences and for the lengths of ``other``."""
+        capacity, room = self._cross.keys.capacity, sentences
+        if sentences > capacity:
+            room = max(sentences, 2 * capacity)
+        room = max(room, capacity)
+        source_len = max(self._cross.keys.length, other._cross.keys.length)
+        if (room, source_len) != (capacity, self._cross.keys.length):
+            self._cross.resize(room, source_len, self._sentences)
+        positions = max(self._past.length, other._past.length)
+        if (room * self._width, positions) != (self._past.capacity, self._past.length):
+            self._past.resize(room * self._width, positions, self._sentences * self._width)
+
+    def _reserve_positions(self, total_len: int) -> None:
+        target_len = self._graphs.config.limits.target_pieces
+        if total_len > target_len:
+            raise ValueError(f"a row already stands at the model's last position, {target_len}")
+        if total_len > self._past.length:
+            positions = min(2 * self._past.length, target_len)
+            self._past.resize(self._past.capacity, positions, self._sentences * self._width)
+            self._binding = None
+
+    def _longest_source(self) -> int:
+        """Padded length of the longest sentence held."""
+        if self._sentences == 0:
+            return 0
+        return padded_len(int(self._cross.mask[: self._sentences].sum(axis=1).max()))
+
+    def _bound(self) -> Any:
+        """The binding of everything that lies still between steps."""
+        if self._binding is None:
+            rows = self._sentences * self._width
+            self._binding = self._graphs.decoder_step.io_binding()
+            _bind_array(self._binding, names.SOURCE_MASK, self._cross.mask[: self._sentences])
+            self._cross.bind(self._binding, self._sentences, output=False)
+            self._past.bind(self._binding, self._past_names, rows, output=False)
+            self._past.bind(self._binding, self._present_names, rows, output=True)
+        return self._binding
+
+
+def model_limits(config: ModelConfig) -> ModelLimits:
+    """What a search must know of a model."""
+    return ModelLimits(
+        vocab_size=config.architecture.vocab_size,
+        source_len=config.limits.source_pieces,
+        target_len=config.limits.target_pieces,
+        bos_id=config.special_ids.bos,
+        eos_id=config.special_ids.eos,
+    )
+
+
+def padded_len(source_len: int) -> int:
+    """The next multiple that a sentence's numbers do not depend on."""
+    multiple = names.SOURCE_LEN_MULTIPLE
+    return -(-source_len // multiple) * multiple
+
+
+def pad_sources(sources: Sequence[Sequence[int]], pad: int) -> tuple[Int64, npt.NDArray[np.bool_]]:
+    """``source_ids`` and ``source_mask``, both ``[sentences, source_len]``."""
+    source_ids = np.full((len(sources), padded_len(max(map(len, sources)))), pad, dtype=np.int64)
+    source_mask = np.zeros(source_ids.shape, dtype=np.bool_)
+    for row, source in enumerate(sources):
+        source_ids[row, : len(source)] = source
+        source_mask[row, : len(source)] = True
+    return source_ids, source_mask
+
+
+def _bind_array(binding: Any, name: str, array: npt.NDArray[Any]) -> None:
+    binding.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
+
+
+def _memory(directory: ModelDirectory, options: RuntimeOptions) -> NewTensorSet:
+    dtype = np.float16 if options.resolved_precision(directory) == "float16" else np.float32
+    if options.resolved_device() == "cpu":
+        return lambda count, shape, axis: HostTensorSet(count, shape, axis, dtype)
+    session = open_session(directory, directory.config.copy_rows, options)
+    return lambda count, shape, axis: DeviceTensorSet(session, count, shape, axis)

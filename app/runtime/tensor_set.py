@@ -1,0 +1,89 @@
+"""Growing sets of equally shaped tensors, of which ONNX Runtime sees a prefix of rows without a copy."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from app.engine.step_model import Int64
+
+Array = npt.NDArray[Any]
+
+
+class TensorSet(Protocol):
+    """The same rows of several tensors ``[rows, heads, ...]``, one axis of which is a length.
+
+    Memory is reserved for more rows than are in use.
+    """
+
+    @property
+    def capacity(self) -> int:
+        """Rows that there is room for."""
+
+    @property
+    def length(self) -> int:
+        """Room along the length axis."""
+
+    def bind(self, binding: Any, names: Sequence[str], rows: int, output: bool) -> None:
+        """Binds the first ``rows`` rows of every tensor to an input or output of a session."""
+
+    def resize(self, rows: int, length: int, used: int) -> None:
+        """Moves the first ``used`` rows to memory for ``rows`` and ``length``; what is new of a length is zero."""
+
+    def move(self, targets: Int64, sources: Int64, length: int) -> None:
+        """Row ``targets[i]`` becomes what row ``sources[i]`` was, at least up to ``length``."""
+
+    def append(self, used: int, other: Self, other_used: int) -> None:
+        """Copies the first ``other_used`` rows of ``other``, not longer than these, behind the first ``used``."""
+
+
+class HostTensorSet:
+    """Tensors in CPU memory. The operating system gives pages only to what is written."""
+
+    def __init__(self, count: int, shape: Sequence[int], length_axis: int, dtype: npt.DTypeLike) -> None:
+        self._length_axis = length_axis
+        self._dtype = np.dtype(dtype)
+        self._arrays = [np.empty(shape, self._dtype) for _ in range(count)]
+
+    @property
+    def capacity(self) -> int:
+        """See ``TensorSet``."""
+        return self._arrays[0].shape[0]
+
+    @property
+    def length(self) -> int:
+        """See ``TensorSet``."""
+        return self._arrays[0].shape[self._length_axis]
+
+    def bind(self, binding: Any, names: Sequence[str], rows: int, output: bool) -> None:
+        """See ``TensorSet``."""
+        bind = binding.bind_output if output else binding.bind_input
+        for name, array in zip(names, self._arrays, strict=True):
+            bind(name, "cpu", 0, self._dtype, (rows, *array.shape[1:]), array.ctypes.data)
+
+    def resize(self, rows: int, length: int, used: int) -> None:
+        """See ``TensorSet``."""
+        kept = self._part(slice(0, used), min(length, self.length))
+        for index, array in enumerate(self._arrays):
+            shape = list(array.shape)
+            shape[0], shape[self._length_axis] = rows, length
+            # Unused keys and values get a weight of zero, which only finite numbers survive.
+            resized = np.zeros(shape, self._dtype)
+            resized[kept] = array[kept]
+            self._arrays[index] = resized
+
+    def move(self, targets: Int64, sources: Int64, length: int) -> None:
+        """See ``TensorSet``."""
+        into, out_of = self._part(targets, length), self._part(sources, length)
+        for array in self._arrays:
+            array[into] = array[out_of]
+
+    def append(self, used: int, other: Self, other_used: int) -> None:
+        """See ``TensorSet``."""
+        into = self._part(slice(used, used + other_used), other.length)
+        for array, added in zip(self._arrays, other._arrays, strict=True):
+            array[into] = added[:other_used]
+
+    def _part(self, rows: slice | Int64, length: int) -> tuple[Any, ...]:
+        return (rows, *[slice(None)] * (self._length_axis - 1), slice(0, length))

@@ -1,0 +1,124 @@
+"""The parts of the Transformer as graph nodes, the same for every precision; see ``model.layers``."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from export.arithmetic import Arithmetic, Operand
+from export.graph_builder import GraphBuilder
+from export.quantize import EMBEDDING, PROJECTION
+from model.config import TransformerConfig
+
+_EPSILON = 1e-5
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Shapes of states ``[rows * length, d_model]`` that belong to ``rows`` sequences of one padded length.
+
+    Attributes:
+        flat: ``[-1, d_model]``.
+        heads: ``[rows, length, heads, head_dim]``.
+    """
+
+    flat: str
+    heads: str
+
+
+class Blocks:
+    """Builds sub-layers; ``states`` are two-dimensional, one position a row."""
+
+    def __init__(self, builder: GraphBuilder, arithmetic: Arithmetic, config: TransformerConfig) -> None:
+        self.builder = builder
+        self.arithmetic = arithmetic
+        self.config = config
+
+    def sequence(self, ids: str) -> Sequence:
+        """Shapes that go with ``ids [rows, length]``."""
+        builder = self.builder
+        shape = builder.node("Shape", ids)
+        return Sequence(
+            flat=builder.ints(-1, self.config.d_model),
+            heads=builder.shape(shape, self.config.heads, self.config.head_dim),
+        )
+
+    def scaled_pieces(self, ids: str, embedding: str) -> str:
+        """Embeddings times ``sqrt(d_model)``, one more axis than ``ids``."""
+        return self.scaled(self.arithmetic.look_up(ids, embedding), self.config.d_model**0.5)
+
+    def linear(self, operand: Operand, name: str) -> str:
+        """``x W + b`` with the weights ``name.weight`` and ``name.bias``."""
+        return self.add_bias(self.arithmetic.product(operand, f"{name}.weight"), f"{name}.bias")
+
+    def add_bias(self, states: str, name: str) -> str:
+        """Adds a stored vector to every row."""
+        return self.builder.node("Add", states, self.arithmetic.vector(name))
+
+    def norm(self, states: str, name: str) -> str:
+        """Layer normalisation."""
+        vectors = (self.arithmetic.vector(f"{name}.{part}") for part in ("weight", "bias"))
+        return self.builder.node("LayerNormalization", states, *vectors, axis=-1, epsilon=_EPSILON)
+
+    def final_norm(self, states: str, name: str) -> str:
+        """The norm after a pre-LN stack; the identity for post-LN."""
+        return self.norm(states, name) if self.config.norm == "pre" else states
+
+    def residual(self, states: str, name: str, sublayer: Callable[[str], str]) -> str:
+        """One sub-layer with its connection, norm before ("pre") or after ("post")."""
+        if self.config.norm == "pre":
+            return self.builder.node("Add", states, sublayer(self.norm(states, f"{name}.norm")))
+        return self.norm(self.builder.node("Add", states, sublayer(states)), f"{name}.norm")
+
+    def feed_forward(self, states: str, name: str) -> str:
+        """``max(0, x W_1 + b_1) W_2 + b_2``."""
+        hidden = self.linear(self.arithmetic.operand(states), f"{name}.expand")
+        positive = self.builder.node("Relu", hidden)
+        return self.linear(self.arithmetic.operand(positive, positive=True), f"{name}.contract")
+
+    def queries(self, merged: str, shape: str) -> str:
+        """``[rows * length, d_model]`` to ``[rows, heads, length, head_dim]``; values likewise."""
+        return self.builder.node("Transpose", self.builder.node("Reshape", merged, shape), perm=[0, 2, 1, 3])
+
+    def keys(self, merged: str, shape: str) -> str:
+        """``[rows * length, d_model]`` to ``[rows, heads, head_dim, length]``, times ``head_dim ** -0.5``."""
+        transposed = self.builder.node("Transpose", self.builder.node("Reshape", merged, shape), perm=[0, 2, 3, 1])
+        return self.scaled(transposed, self.config.head_dim**-0.5)
+
+    def attend(self, query: str, key: str, value: str, bias: str) -> tuple[str, str]:
+        """Context ``[rows * length, d_model]`` and weights ``[rows, heads, query, key]``.
+
+        ``bias`` is 0 where a key may be attended to and minus infinity elsewhere: there the weight is exactly 0.
+        """
+        builder = self.builder
+        scores = builder.node("Add", builder.node("MatMul", query, key), bias)
+        weights = builder.node("Softmax", scores, axis=-1)
+        context = builder.node("Transpose", builder.node("MatMul", weights, value), perm=[0, 2, 1, 3])
+        return builder.node("Reshape", context, builder.ints(-1, self.config.d_model)), weights
+
+    def bias(self, mask: str) -> str:
+        """0 where ``mask`` is True, minus infinity where it is False."""
+        dtype = helper.tensor_dtype_to_np_dtype(self.arithmetic.element_type)
+        zero, never = (self.builder.constant(value, dtype) for value in (0, -np.inf))
+        return self.builder.node("Where", mask, zero, never)
+
+    def source_bias(self, source_mask: str) -> str:
+        """``[sentences, 1, 1, source_len]``."""
+        return self.bias(self.builder.node("Unsqueeze", source_mask, self.builder.ints(1, 2)))
+
+    def scaled(self, tensor: str, factor: float) -> str:
+        """``tensor`` times a number."""
+        dtype = helper.tensor_dtype_to_np_dtype(self.arithmetic.element_type)
+        return self.builder.node("Mul", tensor, self.builder.constant(factor, dtype))
+
+    def log_probs(self, states: str) -> str:
+        """Log-probabilities over the vocabulary, float32 whatever the graph computes in."""
+        operand = self.arithmetic.operand(states)
+        if self.config.tie_embeddings:
+            logits = self.arithmetic.projection(operand, EMBEDDING)
+        else:
+            logits = self.arithmetic.product(operand, PROJECTION)
+        if self.arithmetic.element_type != TensorProto.FLOAT:
+            logits = self.builder.node("Cast", logits, to=TensorProto.FLOAT)
+        return self.builder.node("LogSoftmax", logits, axis=-1)

@@ -1,0 +1,137 @@
+"""The decoder as graph nodes: one cached step, and a whole target at once."""
+
+from functools import partial
+
+from onnx import TensorProto
+
+from app.runtime import names
+from export.blocks import Blocks, Sequence
+from export.encoder import cross_memory, first_positions, self_attention
+from export.graph_builder import MICROSOFT
+from export.quantize import EMBEDDING, POSITIONS, TARGET_EMBEDDING, TARGET_POSITIONS
+
+
+class DecoderStep:
+    """One piece for every row: reads and extends the caches.
+
+    The rows of a sentence become queries of one attention, so its encoder keys and values are read once.
+    """
+
+    def __init__(self, blocks: Blocks, last_ids: str, element_type: int) -> None:
+        self._blocks = blocks
+        self._last_ids = last_ids
+        self._element_type = element_type
+        builder, config = blocks.builder, blocks.config
+        self._past_len = builder.input(names.PAST_LEN, TensorProto.INT32, [names.ROWS])
+        self._total_len = builder.input(names.TOTAL_LEN, TensorProto.INT32, [])
+        source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.SENTENCES, names.SOURCE_LEN])
+        self._source_bias = blocks.source_bias(source_mask)
+        # The rows of a sentence stand where other attention has the positions of a sequence.
+        self._heads = builder.shape(builder.dimension(source_mask, 0), -1, config.heads, config.head_dim)
+
+    def states(self) -> str:
+        """``[rows, d_model]``, ready for the output projection."""
+        blocks = self._blocks
+        config = blocks.config
+        states = self._embedded()
+        for layer in range(config.decoder_layers):
+            name = f"decoder.{layer}"
+            states = blocks.residual(states, f"{name}.self_residual", partial(self._self_attention, layer=layer))
+            states = blocks.residual(states, f"{name}.cross_residual", partial(self._cross_attention, layer=layer))
+            feed_forward = partial(blocks.feed_forward, name=f"{name}.feed_forward")
+            states = blocks.residual(states, f"{name}.feed_forward_residual", feed_forward)
+        return blocks.final_norm(states, "decoder_norm")
+
+    def _embedded(self) -> str:
+        blocks = self._blocks
+        config = blocks.config
+        embedding = EMBEDDING if config.tie_embeddings else TARGET_EMBEDDING
+        table = POSITIONS if config.positions == "sinusoidal" else TARGET_POSITIONS
+        positions = blocks.builder.node("Gather", blocks.arithmetic.vector(table), self._past_len)
+        return blocks.builder.node("Add", blocks.scaled_pieces(self._last_ids, embedding), positions)
+
+    def _self_attention(self, states: str, layer: int) -> str:
+        blocks, builder, config = self._blocks, self._blocks.builder, self._blocks.config
+        name = f"decoder.{layer}.self_attention"
+        axes = [names.ROWS, config.heads, names.POSITIONS, config.head_dim]
+        past = [
+            builder.input(past_name, self._element_type, axes)
+            for past_name in (names.past_key(layer), names.past_value(layer))
+        ]
+        present = [names.present_key(layer), names.present_value(layer)]
+        merged = blocks.linear(blocks.arithmetic.operand(states), f"{name}.qkv")
+        packed = builder.node("Unsqueeze", merged, builder.ints(1))
+        context, *_ = builder.nodes(
+            "GroupQueryAttention",
+            [packed, "", "", *past, self._past_len, self._total_len],
+            [f"{name}.context", *present],
+            MICROSOFT,
+            num_heads=config.heads,
+            kv_num_heads=config.heads,
+        )
+        for present_name in present:
+            builder.output(present_name, present_name, self._element_type, axes)
+        flat = builder.node("Squeeze", context, builder.ints(1))
+        return blocks.linear(blocks.arithmetic.operand(flat), f"{name}.output")
+
+    def _cross_attention(self, states: str, layer: int) -> str:
+        blocks, builder, config = self._blocks, self._blocks.builder, self._blocks.config
+        name = f"decoder.{layer}.cross_attention"
+        head = [names.SENTENCES, config.heads]
+        key = builder.input(names.cross_key(layer), self._element_type, [*head, config.head_dim, names.SOURCE_LEN])
+        value = builder.input(names.cross_value(layer), self._element_type, [*head, names.SOURCE_LEN, config.head_dim])
+        merged = blocks.linear(blocks.arithmetic.operand(states), f"{name}.query")
+        context, _ = blocks.attend(blocks.queries(merged, self._heads), key, value, self._source_bias)
+        return blocks.linear(blocks.arithmetic.operand(context), f"{name}.output")
+
+
+def teacher_forced(
+    blocks: Blocks, target_ids: str, memory: str, source: Sequence, source_bias: str
+) -> tuple[str, list[str], list[str]]:
+    """States ``[rows * target_len, d_model]``, weights of self-attention and of cross-attention of every layer."""
+    builder, config = blocks.builder, blocks.config
+    embedding = EMBEDDING if config.tie_embeddings else TARGET_EMBEDDING
+    table = POSITIONS if config.positions == "sinusoidal" else TARGET_POSITIONS
+    target = blocks.sequence(target_ids)
+    pieces = blocks.scaled_pieces(target_ids, embedding)
+    embedded = builder.node("Add", pieces, first_positions(blocks, target_ids, table))
+    states = builder.node("Reshape", embedded, target.flat)
+    bias = _causal_bias(blocks, target_ids)
+    self_weights: list[str] = []
+    cross_weights: list[str] = []
+    operand = blocks.arithmetic.operand(memory)
+    for layer in range(config.decoder_layers):
+        name = f"decoder.{layer}"
+        attention = partial(
+            self_attention, blocks, name=f"{name}.self_attention", sequence=target, bias=bias, weights=self_weights
+        )
+        states = blocks.residual(states, f"{name}.self_residual", attention)
+        key, value = cross_memory(blocks, operand, source, layer)
+
+        def cross(entered: str, name: str = name, key: str = key, value: str = value) -> str:
+            query = blocks.linear(blocks.arithmetic.operand(entered), f"{name}.cross_attention.query")
+            context, weights = blocks.attend(blocks.queries(query, target.heads), key, value, source_bias)
+            cross_weights.append(weights)
+            return blocks.linear(blocks.arithmetic.operand(context), f"{name}.cross_attention.output")
+
+        states = blocks.residual(states, f"{name}.cross_residual", cross)
+        feed_forward = partial(blocks.feed_forward, name=f"{name}.feed_forward")
+        states = blocks.residual(states, f"{name}.feed_forward_residual", feed_forward)
+    return blocks.final_norm(states, "decoder_norm"), self_weights, cross_weights
+
+
+def _causal_bias(blocks: Blocks, target_ids: str) -> str:
+    """``[target_len, target_len]``: a query sees its own position and those before it."""
+    builder = blocks.builder
+    length = builder.node("Squeeze", builder.dimension(target_ids, 1), builder.ints(0))
+    positions = builder.node("Range", _zero(blocks), length, _one(blocks))
+    query = builder.node("Unsqueeze", positions, builder.ints(1))
+    return blocks.bias(builder.node("LessOrEqual", positions, query))
+
+
+def _zero(blocks: Blocks) -> str:
+    return blocks.builder.constant(0, "int64")
+
+
+def _one(blocks: Blocks) -> str:
+    return blocks.builder.constant(1, "int64")

@@ -1,0 +1,112 @@
+"""Builds a model directory: graphs, weights, tokenizer, configuration, certificate, checksums."""
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from app.runtime import names
+from app.runtime.model_directory import (
+    CERTIFICATE_FILE,
+    CHECKSUMS_FILE,
+    CONFIG_FILE,
+    COPY_ROWS_FILE,
+    EXPLAIN_FILE,
+    FORMAT_VERSION,
+    TOKENIZER_FILE,
+    WEIGHTS_FILE,
+    Architecture,
+    Limits,
+    ModelConfig,
+    SearchDefaults,
+    SpecialPieces,
+    StepGraphs,
+    config_to_json,
+    file_digest,
+)
+from app.text.tokenizer import Tokenizer
+from export.graphs import ELEMENT_TYPES, copy_rows_graph, decoder_step_graph, encoder_graph, explain_graph
+from export.quantize import QuantizedWeights
+from export.weight_file import WeightFile
+from model.checkpoint import Checkpoint
+
+_TARGET_PIECES = 256
+_TAG_AND_END = 2
+_REVISION_DIGITS = 12
+
+
+def build_model_directory(weights: QuantizedWeights, tokenizer_path: Path, directory: Path, model_id: str) -> None:
+    """Writes everything but certificate and checksums into an empty ``directory``."""
+    write_graphs(weights, directory)
+    shutil.copyfile(tokenizer_path, directory / TOKENIZER_FILE)
+    config = model_config(weights.checkpoint, Tokenizer(tokenizer_path), model_id, _revision(directory))
+    (directory / CONFIG_FILE).write_text(config_to_json(config), encoding="utf-8")
+
+
+def seal_model_directory(directory: Path, certificate: dict[str, Any]) -> None:
+    """Adds the certificate and the checksums, after which the directory can be opened."""
+    (directory / CERTIFICATE_FILE).write_text(json.dumps(certificate, indent=2) + "\n", encoding="utf-8")
+    checksums = {path.name: file_digest(path) for path in sorted(directory.iterdir())}
+    (directory / CHECKSUMS_FILE).write_text(json.dumps(checksums, indent=2) + "\n", encoding="utf-8")
+
+
+def write_graphs(weights: QuantizedWeights, directory: Path) -> None:
+    """All graphs of all precisions, and the weight file that they share."""
+    config = weights.checkpoint.config.transformer
+    file = WeightFile(weights, WEIGHTS_FILE)
+    file.write(directory)
+    graphs = {EXPLAIN_FILE: explain_graph(config, file), COPY_ROWS_FILE: copy_rows_graph(file)}
+    for precision in ELEMENT_TYPES:
+        graphs[names.encoder_file(precision)] = encoder_graph(config, file, precision)
+        graphs[names.decoder_step_file(precision)] = decoder_step_graph(config, file, precision)
+    for name, graph in graphs.items():
+        (directory / name).write_bytes(graph.SerializeToString(deterministic=True))
+        onnx.checker.check_model(str(directory / name))
+
+
+def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, revision: str) -> ModelConfig:
+    """What ``config.json`` says."""
+    run = checkpoint.config
+    architecture = {key: value for key, value in asdict(run.transformer).items() if key != "dropout"}
+    max_positions = run.transformer.max_positions
+    languages = run.training.languages
+    return ModelConfig(
+        format_version=FORMAT_VERSION,
+        id=model_id,
+        revision=revision,
+        languages=languages,
+        directions=tuple(permutations(languages, 2)),
+        architecture=Architecture(**architecture),
+        limits=Limits(
+            source_pieces=min(run.training.max_pieces + _TAG_AND_END, max_positions),
+            target_pieces=min(_TARGET_PIECES, max_positions),
+        ),
+        special_ids=_special_pieces(tokenizer, languages),
+        search=SearchDefaults(beam_size=4, length_penalty=1.0),
+        graphs={
+            precision: StepGraphs(names.encoder_file(precision), names.decoder_step_file(precision))
+            for precision in ELEMENT_TYPES
+        },
+        explain=EXPLAIN_FILE,
+        copy_rows=COPY_ROWS_FILE,
+        weights=WEIGHTS_FILE,
+        tokenizer=TOKENIZER_FILE,
+    )
+
+
+def _special_pieces(tokenizer: Tokenizer, languages: tuple[str, ...]) -> SpecialPieces:
+    special = tokenizer.special_ids
+    tags = {language: tokenizer.tag_id(language) for language in languages}
+    return SpecialPieces(pad=special.pad, bos=special.bos, eos=special.eos, tags=tags)
+
+
+def _revision(directory: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(directory.iterdir()):
+        digest.update(f"{path.name} {file_digest(path)}\n".encode())
+    return digest.hexdigest()[:_REVISION_DIGITS]
