@@ -1,0 +1,95 @@
+"""``python -m app``: serves what the environment says, see ``app.settings``."""
+
+import os
+
+# Before anything imports onnxruntime, which reports home otherwise.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import asyncio
+import logging
+import socket
+import sys
+
+import uvicorn
+from fastapi import FastAPI
+from pydantic import ValidationError
+
+from app.main import create_app
+from app.settings import ENVIRONMENT_PREFIX, Settings, UnknownSetting, settings_from_environment
+
+_log = logging.getLogger("app")
+
+
+class Server(uvicorn.Server):
+    """Drains before it closes its sockets: meanwhile the health endpoint answers, and answers 503."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Starts, and says where to look."""
+        await super().startup(sockets)
+        if self.started:
+            host, port = _address(self)
+            _log.info("translate and look:  http://%s:%d/", host, port)
+            _log.info("the interface:       http://%s:%d/docs", host, port)
+            _log.info("ready for requests:  http://%s:%d/health/ready", host, port)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finishes what runs, then closes."""
+        if self.started:
+            _log.info("draining: no more requests are taken")
+            await asyncio.to_thread(self._app.state.stop)
+        await super().shutdown(sockets)
+
+
+def main() -> int:
+    """Serves until SIGINT or SIGTERM; returns the exit status."""
+    try:
+        settings = settings_from_environment()
+    except (UnknownSetting, ValidationError) as error:
+        print(_explained(error), file=sys.stderr)
+        return 2
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
+    )
+    app = create_app(settings)
+    server = Server(_uvicorn_config(settings, app), app)
+    server.run()
+    return 0 if server.started else 3
+
+
+def _uvicorn_config(settings: Settings, app: FastAPI) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=settings.log_level in ("info", "debug"),
+        server_header=False,
+        # Only answers being written are left by then; a client that does not read must not hold the server.
+        timeout_graceful_shutdown=5,
+    )
+
+
+def _address(server: uvicorn.Server) -> tuple[str, int]:
+    """Where a browser on this machine finds the server; every interface includes the local one."""
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    if host in ("0.0.0.0", "::"):
+        return "localhost", port
+    return f"[{host}]" if ":" in host else host, port
+
+
+def _explained(error: UnknownSetting | ValidationError) -> str:
+    if isinstance(error, UnknownSetting):
+        return str(error)
+    faults = []
+    for fault in error.errors():
+        name = "".join(str(part) for part in fault["loc"])
+        faults.append(f"{ENVIRONMENT_PREFIX}{name.upper()}: {fault['msg']}" if name else fault["msg"])
+    return "\n".join(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

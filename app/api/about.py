@@ -1,0 +1,138 @@
+"""What is being served, and whether it is."""
+
+from typing import Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from app import __version__
+from app.api.examples import error_documentation, example_of
+from app.api.service import Limits, Service
+from app.errors import NotReady
+
+router = APIRouter()
+
+
+class Direction(BaseModel):
+    """A pair of languages."""
+
+    source: str = Field(description="Language to translate from.")
+    target: str = Field(description="Language to translate into.")
+
+
+class LanguagesAnswer(BaseModel):
+    """What can be translated into what."""
+
+    directions: list[Direction] = Field(description="Every direction.")
+
+
+class ModelDetails(BaseModel):
+    """A model and how it runs."""
+
+    id: str = Field(description="Name of the model.")
+    revision: str = Field(description="Changes whenever the model's files do.")
+    precision: str = Field(description="Number format of the weights in use.")
+    provider: str = Field(description="ONNX Runtime execution provider in use.")
+    threads: int = Field(description="Threads that compute one step on a CPU.")
+    architecture: dict[str, int | str] = Field(description="Sizes and kinds of the network's parts.")
+    limits: dict[str, int] = Field(description="Sizes that the model sets, in pieces.")
+    certificate: dict[str, Any] = Field(description="What was compared when the model was exported, with the results.")
+
+
+class RequestLimitsAnswer(BaseModel):
+    """What one request may ask for."""
+
+    max_texts: int = Field(description="Most texts.")
+    max_characters: int = Field(description="Most characters (code points) in all texts together.")
+    max_beam_size: int = Field(description="Most hypotheses per sentence.")
+    default_beam_size: int = Field(description="Hypotheses per sentence where the request does not say.")
+    max_attention_values: int = Field(description="Most attention weights in one answer.")
+
+
+class InfoAnswer(BaseModel):
+    """The server."""
+
+    version: str = Field(description="Version of Vitrail.")
+    model: ModelDetails = Field(description="The model being served.")
+    limits: RequestLimitsAnswer = Field(description="What one request may ask for.")
+
+
+class HealthAnswer(BaseModel):
+    """A sign of life."""
+
+    status: Literal["alive", "ready"] = Field(description="`alive`: the process runs; `ready`: it takes requests.")
+
+
+_EXAMPLE_INFO = {
+    "version": __version__,
+    "model": {
+        "id": "vitrail-en-fr",
+        "revision": "1f0c",
+        "precision": "int8",
+        "provider": "CPUExecutionProvider",
+        "threads": 2,
+        "architecture": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 512, "heads": 8},
+        "limits": {"source_pieces": 256, "target_pieces": 256},
+        "certificate": {"bleu": {"int8": 37.1}},
+    },
+    "limits": {
+        "max_texts": 128,
+        "max_characters": 50_000,
+        "max_beam_size": 16,
+        "default_beam_size": 4,
+        "max_attention_values": 200_000,
+    },
+}
+_EXAMPLE_LANGUAGES = {"directions": [{"source": "en", "target": "fr"}, {"source": "fr", "target": "en"}]}
+
+
+@router.get(
+    "/languages",
+    tags=["about"],
+    summary="What can be translated into what",
+    responses=example_of("Every direction.", _EXAMPLE_LANGUAGES) | error_documentation(500),
+)
+async def languages(service: Service) -> LanguagesAnswer:
+    """The directions of the model being served."""
+    return LanguagesAnswer(
+        directions=[Direction(source=source, target=target) for source, target in service.languages()]
+    )
+
+
+@router.get(
+    "/info",
+    tags=["about"],
+    summary="The model, how it runs, and the limits of a request",
+    responses=example_of("The server.", _EXAMPLE_INFO) | error_documentation(500),
+)
+async def info(service: Service, limits: Limits) -> InfoAnswer:
+    """Model, precision, execution provider, sizes, export certificate and limits."""
+    return InfoAnswer(
+        version=__version__,
+        model=ModelDetails.model_validate(service.info(), from_attributes=True),
+        limits=RequestLimitsAnswer.model_validate(limits, from_attributes=True),
+    )
+
+
+@router.get(
+    "/health/live",
+    tags=["health"],
+    summary="Whether the process runs",
+    responses=example_of("It does.", {"status": "alive"}) | error_documentation(500),
+)
+async def live() -> HealthAnswer:
+    """For a supervisor that restarts what does not answer."""
+    return HealthAnswer(status="alive")
+
+
+@router.get(
+    "/health/ready",
+    tags=["health"],
+    summary="Whether requests are taken",
+    responses=example_of("They are.", {"status": "ready"}) | error_documentation(500, 503),
+)
+async def ready(service: Service) -> HealthAnswer:
+    """For a load balancer: 503 while starting, stopping, or after the model has failed."""
+    if not service.ready():
+        raise NotReady("no requests are taken")
+    return HealthAnswer(status="ready")

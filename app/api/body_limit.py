@@ -1,0 +1,64 @@
+"""A body that is too large is refused before it is read, parsed or kept."""
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.errors import error_response
+from app.errors import TooLarge
+
+# Escaped as two surrogates, "\\ud83d\\ude00", a character takes twelve bytes of JSON.
+_MOST_BYTES_PER_CHARACTER = 12
+_BYTES_BESIDES_TEXT = 65_536
+
+
+def most_body_bytes(max_characters: int) -> int:
+    """No valid request that holds ``max_characters`` is larger than this."""
+    return _MOST_BYTES_PER_CHARACTER * max_characters + _BYTES_BESIDES_TEXT
+
+
+class BodyLimit:
+    """Reads the body up to ``max_bytes``, then hands the request on; answers 413 if there is more."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = _content_length(scope)
+        if declared > self._max_bytes:
+            await self._refuse(declared, scope, receive, send)
+            return
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body += message.get("body", b"")
+            if len(body) > self._max_bytes:
+                await self._refuse(len(body), scope, receive, send)
+                return
+            if not message.get("more_body", False):
+                break
+        await self._app(scope, _replay(bytes(body), receive), send)
+
+    async def _refuse(self, size: int, scope: Scope, receive: Receive, send: Send) -> None:
+        message = f"the body has {size} bytes or more, at most {self._max_bytes} are read"
+        error = TooLarge(message, field="body", limit=self._max_bytes, value=size)
+        await error_response(error)(scope, receive, send)
+
+
+def _content_length(scope: Scope) -> int:
+    value: bytes = dict(scope["headers"]).get(b"content-length", b"")
+    return int(value) if value.isdigit() else 0
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_again

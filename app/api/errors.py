@@ -1,0 +1,181 @@
+"""The one table from errors to status codes, and the one shape in which errors are told."""
+
+import json
+import logging
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from app.api.disconnect import ClientDisconnected
+from app.errors import (
+    DeadlineExceeded,
+    EngineFailed,
+    InvalidInput,
+    NotReady,
+    QueueFull,
+    TooLarge,
+    VitrailError,
+)
+
+_log = logging.getLogger(__name__)
+
+# The first line that an error is an instance of decides.
+_TABLE: tuple[tuple[type[Exception], int, str], ...] = (
+    (TooLarge, 413, "too_large"),
+    (InvalidInput, 422, "invalid_input"),
+    (QueueFull, 429, "queue_full"),
+    (NotReady, 503, "not_ready"),
+    (DeadlineExceeded, 504, "deadline_exceeded"),
+    (Exception, 500, "internal_error"),
+)
+_HTTP_CODES = {400: "malformed_json", 404: "not_found", 405: "method_not_allowed", 415: "unsupported_media_type"}
+_NOT_READY_RETRY_SECONDS = 5
+_CLIENT_CLOSED_REQUEST = 499
+_LONGEST_VALUE = 100
+
+# Parts of a pydantic location in angle brackets name the branch of a union, not a field.
+_BRANCH = "<"
+
+
+class ErrorBody(BaseModel):
+    """What went wrong."""
+
+    code: str = Field(description="Stable name of the kind of error, for programs.")
+    message: str = Field(description="What went wrong, for people.")
+    field: str | None = Field(description="The field of the request at fault, such as `text[3]`; null if none is.")
+    limit: int | float | str | list[str] | None = Field(description="The limit that was passed; null if there is none.")
+    value: int | float | str | bool | None = Field(
+        description=f"The value given, shortened to {_LONGEST_VALUE} characters; null if there is none."
+    )
+
+
+class ErrorAnswer(BaseModel):
+    """The shape of every error."""
+
+    error: ErrorBody = Field(description="What went wrong.")
+
+
+def error_response(error: Exception) -> JSONResponse:
+    """The answer that tells of ``error``; what is not the client's business is left out."""
+    status, code = next((status, code) for kind, status, code in _TABLE if isinstance(error, kind))
+    headers: dict[str, str] = {}
+    body = ErrorBody(code=code, message=str(error), field=None, limit=None, value=None)
+    match error:
+        case InvalidInput():
+            body = _invalid(code, str(error), error.field, error.limit, error.value)
+        case QueueFull():
+            headers["Retry-After"] = str(error.retry_after_seconds)
+            body = body.model_copy(update={"limit": error.limit, "value": error.waiting})
+        case NotReady():
+            headers["Retry-After"] = str(_NOT_READY_RETRY_SECONDS)
+        case DeadlineExceeded():
+            body = body.model_copy(update={"limit": error.seconds})
+        case EngineFailed():
+            body = body.model_copy(update={"code": "engine_failed", "message": "the model failed; the cause is logged"})
+        case _:
+            body = body.model_copy(update={"message": "an unexpected error; the cause is logged"})
+    return _response(status, body, headers)
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Makes every error of ``app`` answer in the one shape."""
+    app.add_exception_handler(VitrailError, _handle)
+    app.add_exception_handler(Exception, _handle)
+    app.add_exception_handler(RequestValidationError, _handle_validation)
+    app.add_exception_handler(HTTPException, _handle_http)
+    app.add_exception_handler(ClientDisconnected, _handle_disconnect)
+
+
+async def _handle(request: Request, error: Exception) -> Response:
+    response = error_response(error)
+    if response.status_code == 500:
+        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return response
+
+
+async def _handle_disconnect(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=_CLIENT_CLOSED_REQUEST)
+
+
+async def _handle_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 400:
+        return _malformed("the body is not JSON in UTF-8")
+    messages = {
+        404: f"there is nothing at {request.url.path}",
+        405: f"{request.method} is not possible at {request.url.path}",
+    }
+    message = messages.get(error.status_code, str(error.detail))
+    code = _HTTP_CODES.get(error.status_code, "http_error")
+    value = request.method if error.status_code == 405 else None
+    body = ErrorBody(code=code, message=message, field=None, limit=None, value=value)
+    return _response(error.status_code, body, error.headers or {})
+
+
+async def _handle_validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    fault = error.errors()[0]
+    if fault["type"] == "json_invalid":
+        reason = fault["ctx"]["error"]
+        return _malformed(f"the body is not JSON: {reason} at character {fault['loc'][-1]}")
+    content_type = request.headers.get("content-type", "")
+    if fault["loc"] == ("body",) and "json" not in content_type:
+        message = "the body must be JSON and say so: Content-Type: application/json"
+        value = _shown(content_type) if content_type else None
+        body = ErrorBody(
+            code=_HTTP_CODES[415], message=message, field="Content-Type", limit="application/json", value=value
+        )
+        return _response(415, body, {})
+    field = _path(fault["loc"])
+    value = None if fault["type"] == "missing" else fault["input"]
+    return _response(422, _invalid("invalid_input", f"{field}: {fault['msg']}", field, _limit(fault), value), {})
+
+
+def _malformed(message: str) -> Response:
+    return _response(400, ErrorBody(code=_HTTP_CODES[400], message=message, field="body", limit=None, value=None), {})
+
+
+def _invalid(code: str, message: str, field: str, limit: object, value: object) -> ErrorBody:
+    if limit is not None and not isinstance(limit, int | float | str):
+        limit = [str(item) for item in limit] if isinstance(limit, list | tuple) else str(limit)
+    return ErrorBody(code=code, message=message, field=field, limit=limit, value=_shown(value))
+
+
+def _limit(fault: Mapping[str, Any]) -> object:
+    context = fault.get("ctx", {})
+    names = ("ge", "gt", "le", "lt", "min_length", "max_length", "expected")
+    return next((context[name] for name in names if name in context), None)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """``("body", "text", "<list>", 3)`` is written ``text[3]``."""
+    path = ""
+    for part in location[1:]:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif not part.startswith(_BRANCH):
+            path += f".{part}" if path else part
+    return path or "body"
+
+
+def _shown(value: object) -> int | float | str | bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and abs(value) < 10**15:
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    # A lone surrogate cannot be encoded; it is shown the way JSON escapes it.
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def _response(status: int, body: ErrorBody, headers: Mapping[str, str]) -> JSONResponse:
+    return JSONResponse(ErrorAnswer(error=body).model_dump(), status_code=status, headers=dict(headers))

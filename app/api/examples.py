@@ -1,0 +1,99 @@
+"""Worked examples for the interface's documentation; tests hold them against the models they illustrate."""
+
+from typing import Any
+
+from app.api.errors import ErrorAnswer, error_response
+from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, NotReady, QueueFull, TooLarge
+
+TRANSLATE_ANSWER: dict[str, Any] = {
+    "translations": [
+        {
+            "text": "Le chat dort.",
+            "source": "en",
+            "target": "fr",
+            "segments": [
+                {
+                    "source": {
+                        "text": "The cat sleeps.",
+                        "span": [0, 15],
+                        "pieces": ["▁The", "▁cat", "▁sleeps", "."],
+                    },
+                    "target": {"text": "Le chat dort.", "span": [0, 13], "pieces": ["▁Le", "▁chat", "▁dort", "."]},
+                    "log_prob": -1.204,
+                    "score": -0.2408,
+                    "finish_reason": "eos",
+                    "alternatives": [],
+                    "attention": {
+                        "cross": {
+                            "axes": ["layer", "head", "query", "key"],
+                            "shape": [1, 1, 1, 6],
+                            "layers": [5],
+                            "heads": [0],
+                            "query": ["<s>"],
+                            "key": [">>fr<<", "▁The", "▁cat", "▁sleeps", ".", "</s>"],
+                            "values": [[[[0.05, 0.61, 0.22, 0.07, 0.02, 0.03]]]],
+                        }
+                    },
+                }
+            ],
+        }
+    ],
+    "model": {"id": "vitrail-en-fr", "revision": "1f0c", "precision": "int8", "provider": "CPUExecutionProvider"},
+    "usage": {"characters": 15, "source_pieces": 4, "target_pieces": 4},
+}
+
+_MESSAGES: dict[int, tuple[str, Exception]] = {
+    413: (
+        "The request is larger than a limit.",
+        TooLarge(
+            "text: 60,000 characters in all, at most 50,000 are allowed", field="text", limit=50_000, value=60_000
+        ),
+    ),
+    422: (
+        "A field is not what it must be.",
+        InvalidInput("beam_size: is 99, at most 16 is allowed", field="beam_size", limit=16, value=99),
+    ),
+    429: ("Too many sentences are waiting: try again in `Retry-After` seconds.", QueueFull(4_096, 4_096, 1)),
+    500: ("The model failed, or there is a bug; the cause is in the log.", EngineFailed("the model raised")),
+    503: ("Starting, stopping or failed: try another replica.", NotReady("the engine is draining")),
+    504: ("The answer was not there in time.", DeadlineExceeded(60)),
+}
+_PLAIN: dict[int, tuple[str, dict[str, Any]]] = {
+    400: (
+        "The body is not JSON.",
+        {"code": "malformed_json", "message": "the body is not JSON: Expecting value at character 9", "field": "body"},
+    ),
+    415: (
+        "The body does not say that it is JSON.",
+        {
+            "code": "unsupported_media_type",
+            "message": "the body must be JSON and say so: Content-Type: application/json",
+            "field": "Content-Type",
+            "limit": "application/json",
+            "value": "text/plain",
+        },
+    ),
+}
+
+
+def error_documentation(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says about errors with ``statuses``, an example of each included."""
+    documented: dict[int | str, dict[str, Any]] = {}
+    for status in statuses:
+        if status in _PLAIN:
+            description, error = _PLAIN[status]
+            example = {"error": {"field": None, "limit": None, "value": None} | error}
+        else:
+            description, raised = _MESSAGES[status]
+            example = ErrorAnswer.model_validate_json(bytes(error_response(raised).body)).model_dump()
+        content = {"application/json": {"example": example}}
+        documented[status] = {"model": ErrorAnswer, "description": description, "content": content}
+        if status in (429, 503):
+            seconds = {"description": "Seconds to wait before trying again.", "schema": {"type": "integer"}}
+            documented[status]["headers"] = {"Retry-After": seconds}
+    return documented
+
+
+def example_of(description: str, example: object) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says about the answer that is no error."""
+    return {200: {"description": description, "content": {"application/json": {"example": example}}}}

@@ -1,0 +1,46 @@
+"""What the HTTP layer needs of the rest."""
+
+from typing import Annotated, Protocol
+
+from fastapi import Depends, Request
+
+from app.api.limits import RequestLimits
+from app.translation import ModelInfo, TranslateRequest, TranslateResult
+
+
+class TranslationService(Protocol):
+    """Translates; cancelling a call gives its place in the batch back."""
+
+    async def translate(self, request: TranslateRequest) -> TranslateResult:
+        """Translates all texts of a request.
+
+        Raises:
+            VitrailError: see ``app.errors``.
+        """
+
+    def languages(self) -> tuple[tuple[str, str], ...]:
+        """Directions as (source, target)."""
+
+    def info(self) -> ModelInfo:
+        """What is being served and how."""
+
+    def ready(self) -> bool:
+        """Whether a request would be taken now."""
+
+
+def service_of(request: Request) -> TranslationService:
+    """The service that the running application was composed with."""
+    service: TranslationService = request.app.state.service
+    return service
+
+
+Service = Annotated[TranslationService, Depends(service_of)]
+
+
+def limits_of(request: Request) -> RequestLimits:
+    """The limits that the running application was composed with."""
+    limits: RequestLimits = request.app.state.limits
+    return limits
+
+
+Limits = Annotated[RequestLimits, Depends(limits_of)]

@@ -1,0 +1,144 @@
+"""The only composition root: settings to a running application."""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+
+from app import __version__
+from app.api import about, translate
+from app.api.body_limit import BodyLimit, most_body_bytes
+from app.api.errors import add_error_handlers
+from app.api.limits import RequestLimits
+from app.api.service import TranslationService
+from app.attention.maps import AttentionDepths
+from app.cores import usable_cores
+from app.engine.engine import Engine, EngineSettings
+from app.runtime.explain_model import OnnxExplainModel
+from app.runtime.model_directory import ModelDirectory, open_model_directory
+from app.runtime.onnx_step_model import OnnxStepModel
+from app.runtime.providers import RuntimeOptions
+from app.settings import Settings
+from app.text.tokenizer import Tokenizer
+from app.translation import ModelInfo
+from app.translator import Translator, TranslatorSettings
+from app.web import pages
+
+_DESCRIPTION = """
+A translation server that people can look into: every translation comes with its sentences, pieces and
+probabilities and, if asked for, the attention of every layer and head.
+
+All errors have one shape, `{"error": {"code", "message", "field", "limit", "value"}}`.
+"""
+_TAGS = [
+    {"name": "translation", "description": "Text in, text and attention out."},
+    {"name": "about", "description": "What is being served."},
+    {"name": "health", "description": "For supervisors and load balancers."},
+]
+
+
+@dataclass(frozen=True)
+class Running:
+    """What a composed application holds while it runs.
+
+    Attributes:
+        service: answers requests.
+        default_beam_size: hypotheses per sentence where a request does not say.
+        stop: takes no more requests and returns when the running ones are answered; may be called twice.
+    """
+
+    service: TranslationService
+    default_beam_size: int
+    stop: Callable[[], None]
+
+
+def compose(settings: Settings) -> Running:
+    """Opens the model and starts the engine; blocks until both are ready.
+
+    Raises:
+        ModelDirectoryError: the model directory cannot be used.
+        EngineFailed: the model cannot decode.
+    """
+    directory = open_model_directory(settings.model)
+    options = RuntimeOptions(settings.provider, settings.precision, settings.threads or usable_cores())
+    tokenizer = Tokenizer(directory.tokenizer_path)
+    engine = Engine(
+        OnnxStepModel(directory, options),
+        EngineSettings(batch_rows=settings.max_batch_rows, queue_sentences=settings.queue_sentences),
+    )
+    translator_settings = _translator_settings(settings, directory)
+    translator = Translator(
+        _model_info(directory, options), translator_settings, tokenizer, engine, OnnxExplainModel(directory, options)
+    )
+    engine.start()
+    return Running(translator, translator_settings.beam_size, lambda: engine.stop(settings.drain_seconds))
+
+
+def create_app(settings: Settings, service_factory: Callable[[Settings], Running] = compose) -> FastAPI:
+    """The application; ``service_factory`` runs when it starts, in a thread of its own."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        running = await asyncio.to_thread(service_factory, settings)
+        app.state.service = running.service
+        app.state.limits = _request_limits(settings, running)
+        app.state.stop = running.stop
+        yield
+        await asyncio.to_thread(running.stop)
+
+    app = FastAPIOffline(
+        title="Vitrail",
+        version=__version__,
+        summary="A translation server that people can look into",
+        description=_DESCRIPTION,
+        openapi_tags=_TAGS,
+        lifespan=lifespan,
+        redoc_url=None,
+    )
+    app.add_middleware(BodyLimit, max_bytes=most_body_bytes(settings.max_characters))
+    add_error_handlers(app)
+    app.include_router(translate.router)
+    app.include_router(about.router)
+    pages.add_to(app)
+    return app
+
+
+def _request_limits(settings: Settings, running: Running) -> RequestLimits:
+    return RequestLimits(
+        max_texts=settings.max_texts,
+        max_characters=settings.max_characters,
+        max_beam_size=settings.max_beam_size,
+        default_beam_size=running.default_beam_size,
+        max_attention_values=settings.max_attention_values,
+    )
+
+
+def _translator_settings(settings: Settings, directory: ModelDirectory) -> TranslatorSettings:
+    config = directory.config
+    architecture = config.architecture
+    return TranslatorSettings(
+        directions=config.directions,
+        beam_size=settings.beam_size or min(config.search.beam_size, settings.max_beam_size),
+        length_penalty=config.search.length_penalty,
+        depths=AttentionDepths(architecture.encoder_layers, architecture.decoder_layers, architecture.heads),
+        max_attention_values=settings.max_attention_values,
+        deadline_seconds=settings.deadline_seconds,
+    )
+
+
+def _model_info(directory: ModelDirectory, options: RuntimeOptions) -> ModelInfo:
+    config = directory.config
+    return ModelInfo(
+        id=config.id,
+        revision=config.revision,
+        precision=options.resolved_precision(directory),
+        provider={"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}[options.resolved_device()],
+        threads=options.threads,
+        architecture=dataclasses.asdict(config.architecture),
+        limits=dataclasses.asdict(config.limits),
+        certificate=directory.certificate(),
+    )

@@ -1,0 +1,1 @@
+"""The page that people look at: plain files, no build step, nothing from other hosts."""
