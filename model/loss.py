@@ -59,8 +59,9 @@ class _LinearCrossEntropy(torch.autograd.Function):
             grad_states[start : start + _CHUNK_ROWS] = grad @ matrix
             grad_matrix += grad.T @ chunk
         ctx.save_for_backward(grad_states.to(states.dtype), grad_matrix.to(projection.dtype))
-        ctx.mark_non_differentiable(nll)
-        return loss / pieces, nll / pieces
+        mean_nll = nll / pieces
+        ctx.mark_non_differentiable(mean_nll)
+        return loss / pieces, mean_nll
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None, None]:
