@@ -31,10 +31,10 @@ class Server(uvicorn.Server):
         """Starts, and says where to look."""
         await super().startup(sockets)
         if self.started:
-            host, port = _address(self)
-            _log.info("translate and look:  http://%s:%d/", host, port)
-            _log.info("the interface:       http://%s:%d/docs", host, port)
-            _log.info("ready for requests:  http://%s:%d/health/ready", host, port)
+            address = self.address()
+            _log.info("translate and look:  %s/", address)
+            _log.info("the interface:       %s/docs", address)
+            _log.info("ready for requests:  %s/health/ready", address)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finishes what runs, then closes."""
@@ -42,6 +42,13 @@ class Server(uvicorn.Server):
             _log.info("draining: no more requests are taken")
             await asyncio.to_thread(self._app.state.stop)
         await super().shutdown(sockets)
+
+    def address(self) -> str:
+        """Where a browser on this machine finds the server; every interface includes the local one."""
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        if host in ("0.0.0.0", "::"):
+            host = "localhost"
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def main() -> int:
@@ -54,14 +61,14 @@ def main() -> int:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
     )
-    app = create_app(settings)
-    server = Server(_uvicorn_config(settings, app), app)
+    server = make_server(settings, create_app(settings))
     server.run()
     return 0 if server.started else 3
 
 
-def _uvicorn_config(settings: Settings, app: FastAPI) -> uvicorn.Config:
-    return uvicorn.Config(
+def make_server(settings: Settings, app: FastAPI) -> Server:
+    """A server of ``app`` that is yet to run."""
+    config = uvicorn.Config(
         app,
         host=settings.host,
         port=settings.port,
@@ -71,14 +78,7 @@ def _uvicorn_config(settings: Settings, app: FastAPI) -> uvicorn.Config:
         # Only answers being written are left by then; a client that does not read must not hold the server.
         timeout_graceful_shutdown=5,
     )
-
-
-def _address(server: uvicorn.Server) -> tuple[str, int]:
-    """Where a browser on this machine finds the server; every interface includes the local one."""
-    host, port = server.servers[0].sockets[0].getsockname()[:2]
-    if host in ("0.0.0.0", "::"):
-        return "localhost", port
-    return f"[{host}]" if ":" in host else host, port
+    return Server(config, app)
 
 
 def _explained(error: UnknownSetting | ValidationError) -> str:

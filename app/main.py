@@ -13,6 +13,7 @@ from app import __version__
 from app.api import about, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
 from app.api.errors import add_error_handlers
+from app.api.examples import with_nulls
 from app.api.limits import RequestLimits
 from app.api.service import TranslationService
 from app.attention.maps import AttentionDepths
@@ -66,13 +67,18 @@ def compose(settings: Settings) -> Running:
     directory = open_model_directory(settings.model)
     options = RuntimeOptions(settings.provider, settings.precision, settings.threads or usable_cores())
     tokenizer = Tokenizer(directory.tokenizer_path)
+    model = OnnxStepModel(directory, options)
     engine = Engine(
-        OnnxStepModel(directory, options),
+        model,
         EngineSettings(batch_rows=settings.max_batch_rows, queue_sentences=settings.queue_sentences),
     )
     translator_settings = _translator_settings(settings, directory)
     translator = Translator(
-        _model_info(directory, options), translator_settings, tokenizer, engine, OnnxExplainModel(directory, options)
+        _model_info(directory, options, model.precision),
+        translator_settings,
+        tokenizer,
+        engine,
+        OnnxExplainModel(directory, options),
     )
     engine.start()
     return Running(translator, translator_settings.beam_size, lambda: engine.stop(settings.drain_seconds))
@@ -104,6 +110,8 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     app.include_router(translate.router)
     app.include_router(about.router)
     pages.add_to(app)
+    describe = app.openapi
+    app.openapi = lambda: with_nulls(describe())  # type: ignore[method-assign]
     return app
 
 
@@ -130,12 +138,12 @@ def _translator_settings(settings: Settings, directory: ModelDirectory) -> Trans
     )
 
 
-def _model_info(directory: ModelDirectory, options: RuntimeOptions) -> ModelInfo:
+def _model_info(directory: ModelDirectory, options: RuntimeOptions, precision: str) -> ModelInfo:
     config = directory.config
     return ModelInfo(
         id=config.id,
         revision=config.revision,
-        precision=options.resolved_precision(directory),
+        precision=precision,
         provider={"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}[options.resolved_device()],
         threads=options.threads,
         architecture=dataclasses.asdict(config.architecture),

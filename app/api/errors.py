@@ -132,6 +132,8 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
             code=_HTTP_CODES[415], message=message, field="Content-Type", limit="application/json", value=value
         )
         return _response(415, body, {})
+    if fault["loc"] == ("body",) and fault["type"] == "missing":
+        return _malformed("the body is empty")
     field = _path(fault["loc"])
     value = None if fault["type"] == "missing" else fault["input"]
     return _response(422, _invalid("invalid_input", f"{field}: {fault['msg']}", field, _limit(fault), value), {})
@@ -161,7 +163,7 @@ def _path(location: tuple[int | str, ...]) -> str:
             path += f"[{part}]"
         elif not part.startswith(_BRANCH):
             path += f".{part}" if path else part
-    return path or "body"
+    return _shortened(path) or "body"
 
 
 def _shown(value: object) -> int | float | str | bool | None:
@@ -171,7 +173,10 @@ def _shown(value: object) -> int | float | str | bool | None:
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return _shortened(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shortened(text: str) -> str:
     # A lone surrogate cannot be encoded; it is shown the way JSON escapes it.
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

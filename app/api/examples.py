@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.api.errors import ErrorAnswer, error_response
+from app.api.errors import ErrorAnswer, ErrorBody, error_response
 from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, NotReady, QueueFull, TooLarge
 
 TRANSLATE_ANSWER: dict[str, Any] = {
@@ -92,6 +92,17 @@ def error_documentation(*statuses: int) -> dict[int | str, dict[str, Any]]:
             seconds = {"description": "Seconds to wait before trying again.", "schema": {"type": "integer"}}
             documented[status]["headers"] = {"Retry-After": seconds}
     return documented
+
+
+def with_nulls(schema: dict[str, Any]) -> dict[str, Any]:
+    """Puts back the fields that are null in the error examples of an OpenAPI schema: its maker drops them."""
+    for operations in schema["paths"].values():
+        for operation in operations.values():
+            for response in operation["responses"].values():
+                example = response["content"]["application/json"]["example"]
+                if "error" in example:
+                    example["error"] = {name: example["error"].get(name) for name in ErrorBody.model_fields}
+    return schema
 
 
 def example_of(description: str, example: object) -> dict[int | str, dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
 
 from app.attention.maps import AttentionSelection, Family
 from app.translation import TranslateRequest
@@ -33,7 +34,18 @@ def _branch(value: object) -> str:
     return "<list>" if isinstance(value, list) else "<single>"
 
 
-_Text = Annotated[str, Field(description="A text of any length; line breaks and white space are kept.")]
+def _without_lone_surrogates(text: str) -> str:
+    # JSON can escape them, but they are no characters and no answer could repeat them.
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise PydanticCustomError("lone_surrogate", "Input should not hold a lone surrogate, which is no character")
+    return text
+
+
+_Text = Annotated[
+    str,
+    AfterValidator(_without_lone_surrogates),
+    Field(description="A text of any length; line breaks and white space are kept."),
+]
 _Indices = Annotated[
     list[Annotated[int, Field(ge=-1_000, le=1_000)]],
     Field(min_length=1, max_length=1_000, description="Some, by index."),

@@ -20,7 +20,7 @@ _LEAST, _MOST = (242, 239, 232), (176, 32, 76)
 _INK, _QUIET, _PAPER = "#1d2440", "#5d6275", "#fbfaf7"
 
 # No XML 1.0 document may hold these, escaped or not.
-_NOT_IN_XML = {code: "\ufffd" for code in (*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF)}
+_NOT_IN_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
 
 
 @dataclass(frozen=True)

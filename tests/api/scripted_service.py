@@ -1,0 +1,110 @@
+"""A service whose "translation" is the text in capitals: a mixed-up answer would be seen."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import httpx
+import numpy as np
+
+from app.attention.maps import AttentionMap, AttentionSelection, Family
+from app.main import Running, create_app
+from app.settings import Settings
+from app.text.segments import is_translatable, join
+from app.text.split import split
+from app.translation import (
+    Alternative,
+    ModelInfo,
+    Segment,
+    SegmentText,
+    TranslateRequest,
+    TranslateResult,
+    Translation,
+    Usage,
+)
+
+
+@dataclass
+class ScriptedService:
+    failure: BaseException | None = None
+    is_ready: bool = True
+    hangs: bool = False
+    stopped: int = 0
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: bool = False
+    requests: list[TranslateRequest] = field(default_factory=list)
+
+    async def translate(self, request: TranslateRequest) -> TranslateResult:
+        self.requests.append(request)
+        self.started.set()
+        if self.failure is not None:
+            raise self.failure
+        if self.hangs:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled = True
+                raise
+        translations = tuple(_translate(text, request) for text in request.texts)
+        return TranslateResult(translations, Usage(sum(map(len, request.texts)), 3, 4))
+
+    def languages(self) -> tuple[tuple[str, str], ...]:
+        return (("en", "fr"), ("fr", "en"))
+
+    def info(self) -> ModelInfo:
+        return ModelInfo(
+            id="scripted",
+            revision="r1",
+            precision="float32",
+            provider="none",
+            threads=1,
+            architecture={"heads": 2, "norm": "post"},
+            limits={"source_pieces": 9},
+            certificate={"bleu": 100.0},
+        )
+
+    def ready(self) -> bool:
+        return self.is_ready
+
+    def stop(self) -> None:
+        self.stopped += 1
+        self.is_ready = False
+
+
+@asynccontextmanager
+async def client_of(service: ScriptedService, settings: Settings | None = None) -> AsyncIterator[httpx.AsyncClient]:
+    """The real application over HTTP's messages, without sockets, from start to stop."""
+    app = create_app(settings or Settings(), lambda _: Running(service, 4, service.stop))
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+    ):
+        yield client
+
+
+def _translate(text: str, request: TranslateRequest) -> Translation:
+    sentences = split(text, request.source, lambda _: True)
+    targets = [sentence.text.upper() for sentence in sentences]
+    joined, spans = join(text, [sentence.span for sentence in sentences], targets)
+    segments = []
+    for sentence, target, span in zip(sentences, targets, spans, strict=True):
+        copied = not is_translatable(sentence.text)
+        segments.append(
+            Segment(
+                source=SegmentText(sentence.text, sentence.span, () if copied else ("▁a", "b")),
+                target=SegmentText(target, span, () if copied else ("▁A",)),
+                log_prob=None if copied else -1.23456789,
+                score=None if copied else -0.5,
+                finish_reason="copied" if copied else "eos",
+                alternatives=() if copied else (Alternative("other", -3.0, -1.5),) * request.alternatives,
+                attention=None if copied or request.attention is None else _attention(request.attention),
+            )
+        )
+    return Translation(joined, tuple(segments))
+
+
+def _attention(selection: AttentionSelection) -> dict[Family, AttentionMap]:
+    values = np.full((1, 2, 1, 3), 1 / 3, dtype=np.float32)
+    return {family: AttentionMap((5,), (0, 1), ("<s>",), ("▁a", "b", "</s>"), values) for family in selection.families}
