@@ -1,0 +1,148 @@
+"""Decoding speed against CTranslate2 on the same weights: ``python -m tests.benchmarks MODEL TEXTS.tsv``.
+
+MODEL is a model directory, TEXTS two columns, source and reference. Both decode the same ids with the
+same search options, int8, taking turns within each repetition; the table gives medians of the ratios.
+Results go to ``tests/benchmarks/results`` as JSON.
+"""
+
+import os
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import argparse
+import dataclasses
+import json
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from app.engine.batch_search import search_batch
+from app.engine.hypotheses import SearchOptions
+from app.runtime.model_directory import open_model_directory
+from app.runtime.onnx_step_model import OnnxStepModel
+from app.runtime.providers import RuntimeOptions
+from app.text.normalise import normalise
+from app.text.tokenizer import Tokenizer
+from export.restore import restore_checkpoint
+from model.corpus import read_lines
+from model.scoring import score
+from tests.benchmarks.ctranslate2_peer import CTranslate2Peer
+
+Decode = Callable[[Sequence[Sequence[int]], int], list[list[int]]]
+
+CASES = ((1, 1), (8, 1), (32, 1), (64, 1), (1, 4), (8, 4), (32, 4))
+TARGET_LEN = 100
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclasses.dataclass(frozen=True)
+class Measurement:
+    """One case; speeds in sentences per second, medians over the repetitions."""
+
+    sentences_per_batch: int
+    beam_size: int
+    ours: float
+    peer: float
+    ratio: float
+    our_bleu: float
+    peer_bleu: float
+
+
+def main() -> None:
+    """Command line; see the module's docstring."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("--target", default="fr")
+    parser.add_argument("--sentences", type=int, default=320)
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    directory = open_model_directory(arguments.model)
+    tokenizer = Tokenizer(directory.tokenizer_path)
+    pairs = [line.split("\t") for line in read_lines(arguments.texts)][: arguments.sentences]
+    sources = [tokenizer.encode_source(normalise(pair[0]), arguments.target) for pair in pairs]
+    model = OnnxStepModel(directory, RuntimeOptions("cpu", "int8", arguments.threads))
+
+    def ours(batch: Sequence[Sequence[int]], beam_size: int) -> list[list[int]]:
+        options = SearchOptions(beam_size, 1.0, 0, TARGET_LEN)
+        return [list(found[0].ids) for found in search_batch(model, batch, options)]
+
+    with tempfile.TemporaryDirectory() as folder:
+        peer = CTranslate2Peer(restore_checkpoint(directory), tokenizer, Path(folder) / "peer", arguments.threads)
+        decoders: dict[str, Decode] = {
+            "ours": ours,
+            "peer": lambda batch, size: peer.translate(batch, size, TARGET_LEN),
+        }
+        measurements = [
+            measure(decoders, sources, [pair[1] for pair in pairs], tokenizer, case, arguments.repetitions)
+            for case in CASES
+        ]
+    report(measurements, arguments.threads, directory.config.id)
+
+
+def measure(
+    decoders: dict[str, Decode],
+    sources: Sequence[Sequence[int]],
+    references: Sequence[str],
+    tokenizer: Tokenizer,
+    case: tuple[int, int],
+    repetitions: int,
+) -> Measurement:
+    """Both decoders take turns over all batches; single sentences use a tenth of the set."""
+    batch_size, beam_size = case
+    count = len(sources) // 10 if batch_size == 1 else len(sources)
+    batches = [sources[start : start + batch_size] for start in range(0, count, batch_size)]
+    seconds: dict[str, list[float]] = {name: [] for name in decoders}
+    bleu: dict[str, float] = {}
+    for repetition in range(repetitions + 1):
+        for name, decode in decoders.items():
+            started = time.perf_counter()
+            found = [ids for batch in batches for ids in decode(batch, beam_size)]
+            if repetition == 0:  # warm-up, and the check that both do the same work
+                bleu[name] = score([tokenizer.decode(ids) for ids in found], references[:count]).bleu
+            else:
+                seconds[name].append(time.perf_counter() - started)
+    ratios = [peer / ours for ours, peer in zip(seconds["ours"], seconds["peer"], strict=True)]
+    return Measurement(
+        batch_size,
+        beam_size,
+        *(round(count / statistics.median(seconds[name]), 1) for name in ("ours", "peer")),
+        ratio=round(statistics.median(ratios), 2),
+        our_bleu=round(bleu["ours"], 2),
+        peer_bleu=round(bleu["peer"], 2),
+    )
+
+
+def report(measurements: Sequence[Measurement], threads: int, model: str) -> None:
+    """Prints the table and keeps the raw results."""
+    about = {
+        "model": model,
+        "processor": processor(),
+        "threads": threads,
+        "python": platform.python_version(),
+        **{package: version(package) for package in ("onnxruntime", "ctranslate2")},
+    }
+    RESULTS.mkdir(exist_ok=True)
+    stored = {"about": about, "cases": [dataclasses.asdict(measurement) for measurement in measurements]}
+    (RESULTS / "decoding.json").write_text(json.dumps(stored, indent=1) + "\n")
+    print(json.dumps(about))
+    print("| sentences | beam | Vitrail/s | CTranslate2/s | ratio | BLEU | its BLEU |")
+    print("|--:|--:|--:|--:|--:|--:|--:|")
+    for one in measurements:
+        cells = dataclasses.astuple(one)
+        print("| " + " | ".join(map(str, cells)) + " |")
+
+
+def processor() -> str:
+    """The processor's name, where the system tells."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+if __name__ == "__main__":
+    main()
