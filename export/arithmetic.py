@@ -53,7 +53,7 @@ class FloatArithmetic:
         self._builder = builder
         self._made: dict[str, str] = {}
 
-    def operand(self, states: str, positive: bool = False) -> Operand:
+    def operand(self, states: str, positive: bool = False) -> Operand:  # noqa: ARG002 (integers need to know)
         """The states themselves."""
         return Operand(states)
 
@@ -102,7 +102,7 @@ class IntegerArithmetic:
     left factors around 128 are what the fast kernels take: signed ones ran 20 to 30 times slower.
     """
 
-    element_type = TensorProto.FLOAT
+    element_type: int = TensorProto.FLOAT
 
     def __init__(self, builder: GraphBuilder) -> None:
         self._builder = builder

@@ -7,7 +7,7 @@ from onnx import TensorProto
 from app.runtime import names
 from export.blocks import Blocks, Sequence
 from export.encoder import cross_memory, first_positions, self_attention
-from export.graph_builder import MICROSOFT
+from export.graph_builder import MICROSOFT, Axis
 from export.quantize import EMBEDDING, POSITIONS, TARGET_EMBEDDING, TARGET_POSITIONS
 
 
@@ -53,7 +53,7 @@ class DecoderStep:
     def _self_attention(self, states: str, layer: int) -> str:
         blocks, builder, config = self._blocks, self._blocks.builder, self._blocks.config
         name = f"decoder.{layer}.self_attention"
-        axes = [names.ROWS, config.heads, names.POSITIONS, config.head_dim]
+        axes: list[Axis] = [names.ROWS, config.heads, names.POSITIONS, config.head_dim]
         past = [
             builder.input(past_name, self._element_type, axes)
             for past_name in (names.past_key(layer), names.past_value(layer))
@@ -77,7 +77,7 @@ class DecoderStep:
     def _cross_attention(self, states: str, layer: int) -> str:
         blocks, builder, config = self._blocks, self._blocks.builder, self._blocks.config
         name = f"decoder.{layer}.cross_attention"
-        head = [names.SENTENCES, config.heads]
+        head: list[Axis] = [names.SENTENCES, config.heads]
         key = builder.input(names.cross_key(layer), self._element_type, [*head, config.head_dim, names.SOURCE_LEN])
         value = builder.input(names.cross_value(layer), self._element_type, [*head, names.SOURCE_LEN, config.head_dim])
         merged = blocks.linear(blocks.arithmetic.operand(states), f"{name}.query")

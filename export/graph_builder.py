@@ -1,6 +1,7 @@
 """Writes one ONNX graph node by node."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,12 +55,12 @@ class GraphBuilder:
         self._initializers.setdefault(name, self._weights.tensor(name))
         return name
 
-    def node(self, operator: str, *inputs: str, domain: str = "", **attributes: object) -> str:
+    def node(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """The only output of ``operator``."""
         return self.nodes(operator, inputs, [self._fresh(operator)], domain, **attributes)[0]
 
     def nodes(
-        self, operator: str, inputs: Sequence[str], outputs: Sequence[str], domain: str = "", **attributes: object
+        self, operator: str, inputs: Sequence[str], outputs: Sequence[str], domain: str = "", **attributes: Any
     ) -> Sequence[str]:
         """All outputs of ``operator``, under the given names."""
         name = self._fresh(operator)

@@ -8,7 +8,7 @@ from export.arithmetic import Arithmetic, FloatArithmetic, IntegerArithmetic
 from export.blocks import Blocks
 from export.decoder import DecoderStep, teacher_forced
 from export.encoder import cross_memory, encode
-from export.graph_builder import GraphBuilder
+from export.graph_builder import Axis, GraphBuilder
 from export.weight_file import WeightFile
 from model.config import TransformerConfig
 
@@ -27,10 +27,11 @@ def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: str
     operand = blocks.arithmetic.operand(states)
     for layer in range(config.decoder_layers):
         key, value = cross_memory(blocks, operand, sequence, layer)
-        for tensor, name, axes in (
+        memory: tuple[tuple[str, str, list[Axis]], ...] = (
             (key, names.cross_key(layer), [config.head_dim, names.SOURCE_LEN]),
             (value, names.cross_value(layer), [names.SOURCE_LEN, config.head_dim]),
-        ):
+        )
+        for tensor, name, axes in memory:
             builder.output(tensor, name, element_type, [names.SENTENCES, config.heads, *axes])
     return builder.model()
 

@@ -40,12 +40,15 @@ _TAG_AND_END = 2
 _REVISION_DIGITS = 12
 
 
-def build_model_directory(weights: QuantizedWeights, tokenizer_path: Path, directory: Path, model_id: str) -> None:
-    """Writes everything but certificate and checksums into an empty ``directory``."""
+def build_model_directory(
+    weights: QuantizedWeights, tokenizer_path: Path, directory: Path, model_id: str
+) -> ModelConfig:
+    """Writes everything but certificate and checksums into an empty ``directory``; returns what ``config.json`` says."""
     write_graphs(weights, directory)
     shutil.copyfile(tokenizer_path, directory / TOKENIZER_FILE)
     config = model_config(weights.checkpoint, Tokenizer(tokenizer_path), model_id, _revision(directory))
     (directory / CONFIG_FILE).write_text(config_to_json(config), encoding="utf-8")
+    return config
 
 
 def seal_model_directory(directory: Path, certificate: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.engine.step_model import Candidates, Decoding, Int64, ModelLimits
+from app.errors import ModelDirectoryError
 from app.runtime import names
 from app.runtime.device_tensor_set import DeviceTensorSet
 from app.runtime.model_directory import ModelConfig, ModelDirectory
@@ -38,7 +39,9 @@ class OnnxStepModel:
         Raises:
             ModelDirectoryError: the directory has no graphs of this precision, or ONNX Runtime refuses them.
         """
-        precision = options.resolved_precision(directory)
+        precision = options.resolved_precision()
+        if precision not in directory.config.graphs:
+            raise ModelDirectoryError(directory.path, [f"it has no {precision} graphs"])
         files = directory.config.graphs[precision]
         self.precision = precision
         self._limits = model_limits(directory.config)
@@ -118,15 +121,16 @@ class _CrossMemory:
 class OnnxDecoding:
     """Implements ``app.engine.step_model.Decoding``.
 
-    Rows in use are the first of every buffer, so that a step binds them where they lie. Buffers double when
-    rows or positions run out; ``source_len`` is kept near the longest sentence present, because padding costs
-    time at every step.
+    Rows in use are the first of every buffer, so that a step binds them where they lie. A sentence that leaves
+    is replaced by the one in the last slot, so the order in memory is not the order of the caller: ``_slots``
+    says where each sentence lies. Buffers double when rows or positions run out; ``source_len`` is kept near
+    the longest sentence present, because padding costs time at every step.
     """
 
     def __init__(self, graphs: _Graphs, width: int, cross: _CrossMemory, past: TensorSet) -> None:
         self._graphs = graphs
         self._width = width
-        self._sentences = len(cross.mask)
+        self._slots = np.arange(len(cross.mask))
         self._cross = cross
         self._past = past
         self._past_len = np.zeros(len(cross.mask) * width, dtype=np.int32)
@@ -138,7 +142,7 @@ class OnnxDecoding:
     @property
     def sentences(self) -> int:
         """How many sentences it holds."""
-        return self._sentences
+        return len(self._slots)
 
     @property
     def width(self) -> int:
@@ -151,18 +155,20 @@ class OnnxDecoding:
         Raises:
             ValueError: not one id a row, or a row stands at the model's last position.
         """
-        rows = self._sentences * self._width
-        if last_ids.shape != (rows,):
-            raise ValueError(f"{rows} rows need as many ids, not shape {last_ids.shape}")
-        ids, log_probs = np.empty((rows, k), np.int64), np.empty((rows, k), np.float32)
-        if rows == 0:
+        rows = self._rows(self._slots)
+        if last_ids.shape != rows.shape:
+            raise ValueError(f"{len(rows)} rows need as many ids, not shape {last_ids.shape}")
+        fed = np.empty(len(rows), np.int64)
+        fed[rows] = last_ids
+        ids, log_probs = np.empty((len(rows), k), np.int64), np.empty((len(rows), k), np.float32)
+        if len(rows) == 0:
             return Candidates(ids, log_probs)
         total_len = int(self._past_len.max()) + 1
         self._reserve_positions(total_len)
         binding = self._bound()
         # Values that change are bound anew at every step: for another device, binding is what copies them there.
-        small = {
-            names.LAST_IDS: np.ascontiguousarray(last_ids, dtype=np.int64),
+        small: dict[str, npt.NDArray[Any]] = {
+            names.LAST_IDS: fed,
             names.PAST_LEN: self._past_len,
             names.TOTAL_LEN: np.array(total_len, dtype=np.int32),
             names.K: np.array([k], dtype=np.int64),
@@ -173,29 +179,33 @@ class OnnxDecoding:
             binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         self._graphs.decoder_step.run_with_iobinding(binding)
         self._past_len += 1
-        return Candidates(ids, log_probs)
+        return Candidates(ids[rows], log_probs[rows])
 
     def reorder(self, parents: Int64) -> None:
         """Row ``r`` goes on from what row ``parents[r]`` was; only rows that change are moved."""
         changed = np.flatnonzero(parents != np.arange(len(parents)))
         if len(changed):
-            self._past.move(changed, parents[changed], int(self._past_len[changed].max()))
+            rows = self._rows(self._slots)
+            targets, sources = rows[changed], rows[parents[changed]]
+            self._past.move(targets, sources, int(self._past_len[targets].max()))
 
     def keep(self, sentences: Sequence[int]) -> None:
         """Drops all sentences but these; they become the first ones, in the given order."""
-        kept = np.asarray(sentences, dtype=np.int64)
-        rows = (kept[:, None] * self._width + np.arange(self._width)).reshape(-1)
-        changed = np.flatnonzero(kept != np.arange(len(kept)))
-        if len(changed):
-            changed_rows = np.flatnonzero(rows != np.arange(len(rows)))
-            self._cross.move(changed, kept[changed])
-            self._past.move(changed_rows, rows[changed_rows], int(self._past_len[rows].max()))
-        self._past_len = self._past_len[rows]
-        self._sentences = len(kept)
+        slots = self._slots[np.asarray(sentences, dtype=np.int64)]
+        moved = np.flatnonzero(slots >= len(slots))
+        if len(moved):
+            free = np.setdiff1d(np.arange(len(slots)), slots)
+            targets, sources = self._rows(free), self._rows(slots[moved])
+            self._cross.move(free, slots[moved])
+            self._past.move(targets, sources, int(self._past_len[sources].max()))
+            self._past_len[targets] = self._past_len[sources]
+            slots[moved] = free
+        self._slots = slots
+        self._past_len = self._past_len[: len(slots) * self._width]
         self._binding = None
         needed = self._longest_source()
         if 0 < 2 * needed <= self._cross.keys.length:
-            self._cross.resize(self._cross.keys.capacity, needed, self._sentences)
+            self._cross.resize(self._cross.keys.capacity, needed, len(slots))
 
     def join(self, other: Decoding) -> None:
         """Appends the sentences of ``other``, which must not be used again.
@@ -205,27 +215,23 @@ class OnnxDecoding:
         """
         if not isinstance(other, OnnxDecoding) or other._graphs is not self._graphs or other.width != self.width:
             raise ValueError("only decodings of the same model and width can be joined")
-        sentences = self._sentences + other.sentences
-        self._reserve(sentences, other)
-        self._cross.append(self._sentences, other._cross, other.sentences)
-        rows = self._sentences * self._width
-        self._past.append(rows, other._past, other.sentences * self._width)
+        used, joining = self.sentences, other.sentences
+        self._reserve(used + joining, other)
+        self._cross.append(used, other._cross, joining)
+        self._past.append(used * self._width, other._past, joining * self._width)
         self._past_len = np.concatenate([self._past_len, other._past_len])
-        self._sentences = sentences
+        self._slots = np.concatenate([self._slots, used + other._slots])
         self._binding = None
 
     def _reserve(self, sentences: int, other: "OnnxDecoding") -> None:
         """Room for so many sentences and for the lengths of ``other``."""
-        capacity, room = self._cross.keys.capacity, sentences
-        if sentences > capacity:
-            room = max(sentences, 2 * capacity)
-        room = max(room, capacity)
-        source_len = max(self._cross.keys.length, other._cross.keys.length)
-        if (room, source_len) != (capacity, self._cross.keys.length):
-            self._cross.resize(room, source_len, self._sentences)
-        positions = max(self._past.length, other._past.length)
-        if (room * self._width, positions) != (self._past.capacity, self._past.length):
-            self._past.resize(room * self._width, positions, self._sentences * self._width)
+        keys, past = self._cross.keys, self._past
+        room = keys.capacity if sentences <= keys.capacity else max(sentences, 2 * keys.capacity)
+        source_len, positions = max(keys.length, other._cross.keys.length), max(past.length, other._past.length)
+        if (room, source_len) != (keys.capacity, keys.length):
+            self._cross.resize(room, source_len, self.sentences)
+        if (room * self._width, positions) != (past.capacity, past.length):
+            past.resize(room * self._width, positions, self.sentences * self._width)
 
     def _reserve_positions(self, total_len: int) -> None:
         target_len = self._graphs.config.limits.target_pieces
@@ -233,22 +239,26 @@ class OnnxDecoding:
             raise ValueError(f"a row already stands at the model's last position, {target_len}")
         if total_len > self._past.length:
             positions = min(2 * self._past.length, target_len)
-            self._past.resize(self._past.capacity, positions, self._sentences * self._width)
+            self._past.resize(self._past.capacity, positions, self.sentences * self._width)
             self._binding = None
 
     def _longest_source(self) -> int:
         """Padded length of the longest sentence held."""
-        if self._sentences == 0:
+        if self.sentences == 0:
             return 0
-        return padded_len(int(self._cross.mask[: self._sentences].sum(axis=1).max()))
+        return padded_len(int(self._cross.mask[: self.sentences].sum(axis=1).max()))
+
+    def _rows(self, slots: Int64) -> Int64:
+        """Rows of the sentences in ``slots``."""
+        return (slots[:, None] * self._width + np.arange(self._width)).reshape(-1)
 
     def _bound(self) -> Any:
         """The binding of everything that lies still between steps."""
         if self._binding is None:
-            rows = self._sentences * self._width
+            rows = self.sentences * self._width
             self._binding = self._graphs.decoder_step.io_binding()
-            _bind_array(self._binding, names.SOURCE_MASK, self._cross.mask[: self._sentences])
-            self._cross.bind(self._binding, self._sentences, output=False)
+            _bind_array(self._binding, names.SOURCE_MASK, self._cross.mask[: self.sentences])
+            self._cross.bind(self._binding, self.sentences, output=False)
             self._past.bind(self._binding, self._past_names, rows, output=False)
             self._past.bind(self._binding, self._present_names, rows, output=True)
         return self._binding
@@ -286,7 +296,7 @@ def _bind_array(binding: Any, name: str, array: npt.NDArray[Any]) -> None:
 
 
 def _memory(directory: ModelDirectory, options: RuntimeOptions) -> NewTensorSet:
-    dtype = np.float16 if options.resolved_precision(directory) == "float16" else np.float32
+    dtype = np.float16 if options.resolved_precision() == "float16" else np.float32
     if options.resolved_device() == "cpu":
         return lambda count, shape, axis: HostTensorSet(count, shape, axis, dtype)
     session = open_session(directory, directory.config.copy_rows, options)

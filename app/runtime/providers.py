@@ -1,9 +1,10 @@
 """Where graphs run: the execution provider, the precision that suits it, and session options."""
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 from typing import Any, Literal
 
+import numpy as np
 import onnxruntime
 
 from app.errors import ModelDirectoryError
@@ -36,36 +37,44 @@ class RuntimeOptions:
         """The device that ``auto`` stands for."""
         if self.device != "auto":
             return self.device
-        return "cuda" if _CUDA in onnxruntime.get_available_providers() else "cpu"
+        return "cuda" if _cuda_works() else "cpu"
 
-    def resolved_precision(self, directory: ModelDirectory) -> Precision:
-        """The precision that ``auto`` stands for.
-
-        Raises:
-            ModelDirectoryError: the directory has no such graphs, or the device cannot run them.
-        """
-        device = self.resolved_device()
-        best: Precision = "float16" if device == "cuda" else "int8"
-        precision = best if self.precision == "auto" else self.precision
-        if precision not in directory.config.graphs:
-            raise ModelDirectoryError(directory.path, [f"it has no {precision} graphs"])
-        if device == "cuda" and precision != "float16":
-            raise ModelDirectoryError(directory.path, [f"{precision} graphs do not run on cuda, float16 does"])
-        return precision
+    def resolved_precision(self) -> Precision:
+        """The precision that ``auto`` stands for."""
+        if self.precision != "auto":
+            return self.precision
+        return "float16" if self.resolved_device() == "cuda" else "int8"
 
 
 def open_session(directory: ModelDirectory, file: str, options: RuntimeOptions) -> Any:
     """An ``onnxruntime.InferenceSession`` of one graph.
 
     Raises:
-        ModelDirectoryError: ONNX Runtime refuses the graph.
+        ModelDirectoryError: ONNX Runtime refuses the graph, or the device that was asked for.
     """
-    path = directory.file(file)
     providers = [_CUDA, _CPU] if options.resolved_device() == "cuda" else [_CPU]
     try:
-        return onnxruntime.InferenceSession(str(path), _session_options(options), providers=providers)
+        session = onnxruntime.InferenceSession(
+            str(directory.file(file)), _session_options(options), providers=providers
+        )
     except Exception as error:  # onnxruntime's exceptions share no base of their own
-        raise ModelDirectoryError(directory.path, [f"{Path(file).name} cannot be opened: {error}"]) from error
+        raise ModelDirectoryError(directory.path, [f"{file} cannot be opened: {error}"]) from error
+    if session.get_providers()[0] != providers[0]:
+        raise ModelDirectoryError(directory.path, [f"{file} needs {providers[0]}, which does not start here"])
+    return session
+
+
+@cache
+def _cuda_works() -> bool:
+    """Whether onnxruntime is built for CUDA and a device answers; not measured on a GPU."""
+    if _CUDA not in onnxruntime.get_available_providers():
+        return False
+    onnxruntime.preload_dlls()
+    try:
+        onnxruntime.OrtValue.ortvalue_from_shape_and_type([1], np.float32, "cuda", 0)
+    except Exception:  # whatever the driver says, there is no device to use
+        return False
+    return True
 
 
 def _session_options(options: RuntimeOptions) -> Any:

@@ -49,12 +49,12 @@ class HostTensorSet:
     @property
     def capacity(self) -> int:
         """See ``TensorSet``."""
-        return self._arrays[0].shape[0]
+        return int(self._arrays[0].shape[0])
 
     @property
     def length(self) -> int:
         """See ``TensorSet``."""
-        return self._arrays[0].shape[self._length_axis]
+        return int(self._arrays[0].shape[self._length_axis])
 
     def bind(self, binding: Any, names: Sequence[str], rows: int, output: bool) -> None:
         """See ``TensorSet``."""
