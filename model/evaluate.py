@@ -13,9 +13,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
+from app.cores import usable_cores
 from app.engine.hypotheses import SearchOptions
 from app.engine.step_model import StepModel
+from app.runtime.model_directory import open_model_directory
+from app.runtime.onnx_step_model import OnnxStepModel
+from app.runtime.providers import Precision, RuntimeOptions
 from app.text.normalise import normalise
 from app.text.segments import is_translatable, join
 from app.text.split import Sentence, split
@@ -56,10 +61,12 @@ def translate_lines(
     ]
 
 
-def open_model(path: Path, precision: str) -> tuple[StepModel, Tokenizer]:
+def open_model(path: Path, precision: Precision) -> tuple[StepModel, Tokenizer]:
     """A checkpoint or a model directory, ready to search; ``precision`` chooses a directory's graphs."""
     if path.is_dir():
-        raise NotImplementedError(precision)
+        directory = open_model_directory(path)
+        options = RuntimeOptions("auto", precision, usable_cores())
+        return OnnxStepModel(directory, options), Tokenizer(directory.tokenizer_path)
     checkpoint = load_checkpoint(path)
     tokenizer = Tokenizer(path.with_name(TOKENIZER_FILE))
     longest = checkpoint.config.training.max_pieces
@@ -76,7 +83,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--target", required=True, help="language of REFERENCE_FILE")
     parser.add_argument("--beam", type=int, default=4)
     parser.add_argument("--length-penalty", type=float, default=1.0)
-    parser.add_argument("--precision", default="int8", help="which graphs of a model directory (default: int8)")
+    parser.add_argument("--precision", default="int8", choices=get_args(Precision), help="of a model directory")
     parser.add_argument("--lines", type=int, default=None, help="only the first so many")
     parser.add_argument("--output", type=Path, help="writes the translations here, one a line")
     parser.add_argument("--json", action="store_true", help="prints one JSON object instead of text")

@@ -2,10 +2,14 @@ import random
 from pathlib import Path
 
 import pytest
+import torch
 
 from app.text.tokenizer import Tokenizer
 from model.tokenizer import train_tokenizer
 from tests.model.tiny import WORDS, tiny_config
+
+# Threads cost more than they bring at these sizes, most of all on busy cores.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,174 @@
+import bz2
+import dataclasses
+import gzip
+import lzma
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.text.tokenizer import Tokenizer
+from model.batching import Batch, BatchMaker
+from model.config import ConfigError, RunConfig, TokenizerConfig
+from model.corpus import FilterCounts, corpus_files, read_pairs
+from model.dataset import Corpus, prepare
+from model.tokenizer import train_tokenizer
+from tests.model.tiny import tiny_config
+
+TEXT = "A cat.\tUn chat.\nIt’s\u00a0here.\tC’est ici.\n"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "compress"), [("", bytes), (".gz", gzip.compress), (".xz", lzma.compress), (".bz2", bz2.compress)]
+)
+def test_every_compression_reads_alike(tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]) -> None:
+    (tmp_path / f"books.tsv{suffix}").write_bytes(compress(TEXT.encode()))
+    counts = FilterCounts()
+    pairs = list(read_pairs(corpus_files(tmp_path)["books"], counts))
+    assert pairs == [("A cat.", "Un chat."), ("It's here.", "C'est ici.")]
+    assert str(counts) == "kept 2; dropped 0"
+
+
+def test_filters_count_what_they_drop_and_why(tmp_path: Path) -> None:
+    lines = [
+        "good\tbon",
+        "one column",
+        "a\tb\tc",
+        "\tvide",
+        " \u200b\tinvisible",
+        "broken \ufffd\tcassé",
+        "x" * 2_001 + "\t" + "y" * 1_999,
+        "short\tand this one is far too long to be its translation",
+        "yes\tassurément oui",  # a large ratio of short texts says nothing
+    ]
+    path = tmp_path / "books.tsv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    counts = FilterCounts()
+    assert [pair[0] for pair in read_pairs(path, counts)] == ["good", "yes"]
+    assert counts.kept == 2
+    assert counts.dropped == {
+        "not two columns": 2,
+        "empty side": 2,
+        "broken encoding": 1,
+        "too long": 1,
+        "length ratio": 1,
+    }
+
+
+def test_folders_without_corpora_or_with_two_of_a_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no \*.tsv"):
+        corpus_files(tmp_path)
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "books.tsv").write_text(TEXT, encoding="utf-8")
+    with pytest.raises(ConfigError, match="two corpora are named 'books'"):
+        corpus_files(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["the cat sees 1234 birds", "naïve Żółć 猫が見る 🐈‍⬛ x", "<s>>>fr<<"])
+def test_nothing_is_unknown_to_the_tokenizer(tokenizer: Tokenizer, text: str) -> None:
+    ids = tokenizer.encode(text)
+    assert "<unk>" not in tokenizer.pieces(ids)
+    assert not {tokenizer.special_ids.bos, tokenizer.special_ids.eos, tokenizer.tag_id("fr")} & set(ids)
+    assert tokenizer.decode(ids) == text
+
+
+def test_digits_stand_alone_and_tags_are_single_pieces(tokenizer: Tokenizer) -> None:
+    pieces = tokenizer.pieces(tokenizer.encode("here 2024"))
+    assert [piece.strip("▁") for piece in pieces if piece.strip("▁").isdigit()] == ["2", "0", "2", "4"]
+    assert tokenizer.pieces([tokenizer.tag_id("en"), tokenizer.tag_id("fr")]) == [">>en<<", ">>fr<<"]
+    source = tokenizer.encode_source("the cat", "fr")
+    assert (source[0], source[-1]) == (tokenizer.tag_id("fr"), tokenizer.special_ids.eos)
+    with pytest.raises(KeyError):
+        tokenizer.tag_id("de")
+
+
+def test_unigram_is_an_option(corpora: Path, tmp_path: Path) -> None:
+    config = tiny_config()
+    shape = dataclasses.replace(config.transformer, vocab_size=300)
+    unigram = RunConfig(shape, TokenizerConfig("unigram"), config.training)
+    train_tokenizer(unigram, corpora, tmp_path / "tokenizer.model")
+    tokenizer = Tokenizer(tmp_path / "tokenizer.model")
+    assert tokenizer.decode(tokenizer.encode("the cat 猫")) == "the cat 猫"
+
+
+def batch_maker(corpora: list[Corpus], tokenizer: Tokenizer, weights: list[float]) -> BatchMaker:
+    tags = tokenizer.tag_id("en"), tokenizer.tag_id("fr")
+    return BatchMaker(corpora, weights, tags, tokenizer.special_ids, tiny_config().training)
+
+
+@pytest.fixture(scope="module")
+def prepared(corpora: Path, tokenizer: Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> list[Corpus]:
+    return prepare(tiny_config(), corpora, tokenizer, tmp_path_factory.mktemp("data"))
+
+
+def examples(batches: list[Batch]) -> Counter[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Sources (tag and end included) with their targets (beginning and end included), as often as they occur."""
+    found: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
+    for batch in batches:
+        following = iter(batch.next_ids.tolist())
+        lengths = torch.bincount(batch.real_positions // batch.target_ids.shape[1]).tolist()
+        for row, length in enumerate(lengths):
+            fed = batch.target_ids[row, :length].tolist()
+            predicted = [next(following) for _ in range(length)]
+            assert fed[1:] == predicted[:-1]
+            found[tuple(batch.source_ids[row, batch.source_mask[row]].tolist()), (*fed, predicted[-1])] += 1
+    return found
+
+
+def expected(corpus: Corpus, tokenizer: Tokenizer, pairs: range) -> Counter[tuple[tuple[int, ...], tuple[int, ...]]]:
+    special, tags = tokenizer.special_ids, (tokenizer.tag_id("en"), tokenizer.tag_id("fr"))
+    return Counter(
+        (
+            (tags[1 - side], *corpus.sides[side][pair].tolist(), special.eos),
+            (special.bos, *corpus.sides[1 - side][pair].tolist(), special.eos),
+        )
+        for pair in pairs
+        for side in (0, 1)
+    )
+
+
+def test_an_epoch_has_every_example_once_in_both_directions(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
+    batches = list(batch_maker(prepared, tokenizer, [1.0, 1.0]).epoch(0))
+    everything = sum((expected(one, tokenizer, range(one.held_out, len(one))) for one in prepared), Counter())
+    assert examples(batches) == everything
+    assert [corpus.held_out for corpus in prepared] == [6, 4]
+
+
+def test_no_batch_exceeds_the_token_budget(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
+    for batch in batch_maker(prepared, tokenizer, [1.0, 1.0]).epoch(3):
+        assert batch.source_ids.numel() <= tiny_config().training.batch_tokens
+        assert batch.target_ids.numel() <= tiny_config().training.batch_tokens
+
+
+def test_weights_repeat_a_corpus_or_draw_a_part_of_it(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
+    maker = batch_maker(prepared, tokenizer, [0.25, 2.0])
+    first, second = (expected(one, tokenizer, range(one.held_out, len(one))) for one in prepared)
+    found = examples(list(maker.epoch(0)))
+    assert sum(count for example, count in found.items() if example in second) == 2 * second.total()
+    drawn = Counter({example: count for example, count in found.items() if example in first})
+    # 28.5 of 114 pairs, both directions of each.
+    assert drawn.total() == 2 * 28
+    assert set(drawn.values()) == {1}
+
+
+def test_epochs_are_shuffled_differently_but_reproducibly(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
+    maker = batch_maker(prepared, tokenizer, [1.0, 1.0])
+    orders = [[tuple(batch.next_ids.tolist()) for batch in maker.epoch(number)] for number in (0, 0, 1)]
+    assert orders[0] == orders[1]
+    assert orders[0] != orders[2]
+
+
+def test_held_out_pairs_are_never_trained_on(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
+    maker = batch_maker(prepared, tokenizer, [1.0, 1.0])
+    held_out = examples(list(maker.held_out(0)))
+    assert held_out == expected(prepared[0], tokenizer, range(6))
+    assert not held_out & examples(list(maker.epoch(0)))
+
+
+def test_a_corpus_that_is_not_there_is_named(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    config = tiny_config()
+    with pytest.raises(ConfigError, match="third"):
+        prepare(RunConfig(config.transformer, corpora={"third": 1.0}), corpora, tokenizer, tmp_path)

@@ -1,0 +1,136 @@
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import torch
+
+from app.engine.hypotheses import SearchOptions
+from app.text.tokenizer import Tokenizer
+from model.batching import collate
+from model.checkpoint import TOKENIZER_FILE, load_checkpoint
+from model.config import ConfigError, RunConfig
+from model.curve import draw_curve, ticks
+from model.dataset import prepare
+from model.evaluate import Direction, open_model, translate_lines
+from model.scoring import score, search_all
+from model.step_model import TorchStepModel, limits_of
+from model.train import Trainer, batch_loss, numbered_checkpoints
+from model.transformer import Transformer
+from tests.model.tiny import WORDS, tiny_config
+
+
+def train(config: RunConfig, corpora: Path, tokenizer: Tokenizer, run: Path, minutes: float = 10) -> Trainer:
+    trainer = Trainer(config, prepare(config, corpora, tokenizer, run / "data"), tokenizer, run)
+    trainer.train(minutes)
+    return trainer
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_a_resumed_run_ends_in_the_same_weights(
+    corpora: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(accumulation=2)
+    whole = train(config, corpora, tokenizer, tmp_path / "whole")
+    step = Trainer._step
+
+    def breaks_down_after_four(self: Trainer, batches: list[object]) -> object:
+        if self.position.step == 4:
+            raise Stopped
+        return step(self, batches)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_step", breaks_down_after_four)
+        with pytest.raises(Stopped):
+            train(config, corpora, tokenizer, tmp_path / "parts")
+    resumed = train(config, corpora, tokenizer, tmp_path / "parts")
+    assert resumed.position.step == whole.position.step == 6
+    assert resumed.position.target_pieces == whole.position.target_pieces
+    for one, other in zip(whole.transformer.parameters(), resumed.transformer.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert [path.name for path in numbered_checkpoints(tmp_path / "parts")] == ["step-0000003.pt", "step-0000006.pt"]
+
+
+def test_only_the_newest_checkpoints_stay(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    train(tiny_config(checkpoint_every=1, checkpoints_kept=2), corpora, tokenizer, tmp_path)
+    assert [path.name for path in numbered_checkpoints(tmp_path)] == ["step-0000005.pt", "step-0000006.pt"]
+
+
+def test_validation_writes_the_log_and_the_curve(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    config = tiny_config(validation_every=3, validation_corpus="first", validation_sentences=4)
+    train(config, corpora, tokenizer, tmp_path)
+    records = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [record["step"] for record in records] == [3, 6]
+    names = {"train_nll", "nll_first", "nll_second", "bleu_en_fr", "bleu_fr_en", "chrf_en_fr", "chrf_fr_en"}
+    assert names <= set(records[0])
+    svg = ElementTree.parse(tmp_path / "curve.svg").getroot()
+    texts = {element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"train nll", "bleu en fr", "target pieces"} <= texts
+
+
+def test_a_validation_corpus_that_is_not_there_is_named(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="validation_corpus"):
+        train(tiny_config(validation_every=1, validation_corpus="third"), corpora, tokenizer, tmp_path)
+
+
+def test_twenty_sentences_can_be_learnt_by_heart(tokenizer: Tokenizer) -> None:
+    torch.manual_seed(2)
+    words = list(WORDS)
+    texts = [" ".join(words[(7 * number + 3 * place) % len(words)] for place in range(4)) for number in range(20)]
+    sources = [tokenizer.encode_source(text, "en") for text in texts]
+    special = tokenizer.special_ids
+    targets = [[special.bos, *tokenizer.encode(text), special.eos] for text in texts]
+    transformer = Transformer(tiny_config().transformer).train()
+    optimizer = torch.optim.Adam(transformer.parameters(), lr=3e-3)
+    batch = collate(sources, targets, special.pad)
+    for _ in range(250):
+        optimizer.zero_grad()
+        loss, nll = batch_loss(transformer, batch, 0.1)
+        loss.backward()
+        optimizer.step()
+        if nll.item() < 0.08:
+            break
+    model = TorchStepModel(transformer.eval(), limits_of(transformer.config, 40, special))
+    found = search_all(model, sources, SearchOptions(1, 1.0, 0, 40))
+    assert [tokenizer.decode(hypothesis.ids) for hypothesis in found] == texts
+
+
+def test_a_checkpoint_is_scored_line_by_line(corpora: Path, tokenizer_path: Path, tmp_path: Path) -> None:
+    (tmp_path / TOKENIZER_FILE).write_bytes(tokenizer_path.read_bytes())
+    train(tiny_config(), corpora, Tokenizer(tokenizer_path), tmp_path)
+    path = tmp_path / "step-0000006.pt"
+    assert load_checkpoint(path).step == 6
+    model, tokenizer = open_model(path, "float32")
+    long_line = "the cat sees a red house , " * 12
+    lines = ["the cat sees a dog", "", "2024", long_line]
+    options = SearchOptions(2, 1.0, 0, 8)
+    translations = translate_lines(model, tokenizer, lines, Direction("en", "fr"), options)
+    assert len(translations) == 4
+    assert translations[1:3] == ["", "2024"]
+
+
+def test_scores_carry_their_signatures() -> None:
+    scores = score(["the cat sees a dog"], ["the cat sees a dog"])
+    assert scores.bleu == pytest.approx(100)
+    assert scores.chrf == pytest.approx(100)
+    assert "tok:13a" in scores.bleu_signature
+    assert "version:" in scores.chrf_signature
+
+
+def test_a_log_without_validation_draws_one_panel(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("")
+    draw_curve(log, tmp_path / "curve.svg")
+    assert not (tmp_path / "curve.svg").exists()
+    log.write_text('{"target_pieces": 10, "train_nll": 4.0}\n{"target_pieces": 20, "train_nll": NaN}\n')
+    draw_curve(log, tmp_path / "curve.svg")
+    assert "BLEU" not in (tmp_path / "curve.svg").read_text()
+
+
+def test_ticks_are_round_and_cover_the_range() -> None:
+    assert ticks(0, 10) == [0, 2, 4, 6, 8, 10]
+    assert ticks(1.93, 3.4) == [1.5, 2.0, 2.5, 3.0, 3.5]
+    assert ticks(5, 5)[0] <= 5 <= ticks(5, 5)[-1]
