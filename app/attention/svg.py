@@ -13,6 +13,7 @@ _CELL = 24
 _FONT = 13
 _LABEL_UNITS = 24  # longer labels are shortened; a unit is the width of a Latin letter
 _UNIT = 7.8
+_TITLE_UNIT = 10.0
 _MARGIN = 12
 _TITLE = 34
 _LEGEND = 44
@@ -60,9 +61,10 @@ def to_svg(heat_map: HeatMap) -> str:
     most = float(heat_map.weights.max(initial=0.0))
     left = _MARGIN + _widest(query) + 8
     top = _MARGIN + _TITLE + _widest(key) + 8
-    width = left + max(len(key) * _CELL, 200) + _MARGIN
-    height = top + len(query) * _CELL + _LEGEND + _MARGIN
     title = _clean(heat_map.title)
+    title_width = math.ceil(sum(map(_units, title)) * _TITLE_UNIT)
+    width = max(left + max(len(key) * _CELL, 120), _MARGIN + title_width) + _MARGIN
+    height = top + len(query) * _CELL + _LEGEND + _MARGIN
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '

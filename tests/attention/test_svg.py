@@ -51,6 +51,11 @@ def test_wide_labels_get_room_and_long_ones_are_shortened() -> None:
     assert width("a" * 500) == width("a" * 60) < 500
 
 
+def test_long_title_gets_room() -> None:
+    picture = HeatMap("title " * 20, ("a",), ("a",), np.ones((1, 1), dtype=np.float32))
+    assert float(parse(picture).get("width", "")) > 120 * 9
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_piece_gives_well_formed_xml(piece: str) -> None:
     root = parse(HeatMap(piece, (piece,), (piece,), np.zeros((1, 1), dtype=np.float32)))

@@ -133,11 +133,16 @@ function showMap() {
   element("legend-most").textContent = most.toFixed(2);
 }
 
+/** The mark that begins a word, lighter than the tokenizer writes it. */
+function label(piece) {
+  return piece.replaceAll("▁", "·");
+}
+
 function header(piece, scope) {
   const made = document.createElement("th");
   const text = document.createElement("span");
   made.scope = scope;
-  text.textContent = piece.replace("▁", "·");
+  text.textContent = label(piece);
   made.append(text);
   return made;
 }
@@ -145,7 +150,7 @@ function header(piece, scope) {
 function cell(cross, query, key, weight, most) {
   const made = document.createElement("td");
   made.style.setProperty("--weight", (weight / most).toFixed(4));
-  const reading = `${cross.query[query]} looks at ${cross.key[key]}: ${weight.toFixed(3)}`;
+  const reading = `${label(cross.query[query])} looks at ${label(cross.key[key])}: ${weight.toFixed(3)}`;
   made.setAttribute("aria-label", weight.toFixed(3));
   made.addEventListener("pointerenter", () => read(reading));
   made.addEventListener("click", () => read(reading));
