@@ -17,14 +17,14 @@ ALLOWED = {
     "app.cores": set[str](),
     "app.text": {"sentencepiece", "sentencex"},
     "app.engine": {"numpy", "app.errors"},
-    "app.attention": {"numpy"},
+    "app.attention": {"numpy", "app.errors", "app.engine.step_model"},
     "app.runtime": {"numpy", "onnxruntime", "app.errors", "app.engine.step_model"},
-    "app.translation": {"app.engine.hypotheses", "app.engine.step_model"},
+    "app.translation": {"app.engine.hypotheses", "app.attention.maps"},
     "app.translator": {"app.text", "app.engine", "app.attention", "app.errors", "app.translation"},
 }
 FORBIDDEN = {
     "app": TRAINING_ONLY,
-    "app.api": {"app.engine", "app.runtime", "app.text", "onnxruntime", "numpy"},
+    "app.api": {"app.engine", "app.runtime", "app.text", "onnxruntime"},
     "app.web": {"app.engine", "app.runtime", "app.text", "app.translator", "app.attention"},
     "model": {"export", "onnx", "app.api", "app.translator", "app.main", "app.settings", "fastapi"},
     "export": {"app.api", "app.translator", "app.main", "app.settings", "fastapi"},
