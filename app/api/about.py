@@ -34,7 +34,7 @@ class ModelDetails(BaseModel):
     precision: str = Field(description="Number format of the weights in use.")
     provider: str = Field(description="ONNX Runtime execution provider in use.")
     threads: int = Field(description="Threads that compute one step on a CPU.")
-    architecture: dict[str, int | str] = Field(description="Sizes and kinds of the network's parts.")
+    architecture: dict[str, bool | int | str] = Field(description="Sizes and kinds of the network's parts.")
     limits: dict[str, int] = Field(description="Sizes that the model sets, in pieces.")
     certificate: dict[str, Any] = Field(description="What was compared when the model was exported, with the results.")
 

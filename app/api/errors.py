@@ -49,7 +49,9 @@ class ErrorBody(BaseModel):
     code: str = Field(description="Stable name of the kind of error, for programs.")
     message: str = Field(description="What went wrong, for people.")
     field: str | None = Field(description="The field of the request at fault, such as `text[3]`; null if none is.")
-    limit: int | float | str | list[str] | None = Field(description="The limit that was passed; null if there is none.")
+    limit: int | float | str | list[int | str] | None = Field(
+        description="The limit that was passed; null if there is none."
+    )
     value: int | float | str | bool | None = Field(
         description=f"The value given, shortened to {_LONGEST_VALUE} characters; null if there is none."
     )
@@ -145,7 +147,11 @@ def _malformed(message: str) -> Response:
 
 def _invalid(code: str, message: str, field: str, limit: object, value: object) -> ErrorBody:
     if limit is not None and not isinstance(limit, int | float | str):
-        limit = [str(item) for item in limit] if isinstance(limit, list | tuple) else str(limit)
+        limit = (
+            [item if isinstance(item, int) else str(item) for item in limit]
+            if isinstance(limit, list | tuple)
+            else str(limit)
+        )
     return ErrorBody(code=code, message=message, field=field, limit=limit, value=_shown(value))
 
 

@@ -180,6 +180,7 @@ def test_body_is_not_read_beyond_its_limit(declared: bool) -> None:
     ("failure", "status", "code", "limit", "value"),
     [
         (InvalidInput("bad", field="attention.layers", limit=6, value=7), 422, "invalid_input", 6, 7),
+        (InvalidInput("bad", field="attention.heads", limit=(-8, 7), value=9), 422, "invalid_input", [-8, 7], 9),
         (TooLarge("much", field="attention", limit=10, value=20), 413, "too_large", 10, 20),
         (QueueFull(5, 6, 3), 429, "queue_full", 6, 5),
         (NotReady("draining"), 503, "not_ready", None, None),
