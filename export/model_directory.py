@@ -43,7 +43,7 @@ _REVISION_DIGITS = 12
 def build_model_directory(
     weights: QuantizedWeights, tokenizer_path: Path, directory: Path, model_id: str
 ) -> ModelConfig:
-    """Writes everything but certificate and checksums into an empty ``directory``; returns what ``config.json`` says."""
+    """Writes everything but certificate and checksums into an empty directory; returns its configuration."""
     write_graphs(weights, directory)
     shutil.copyfile(tokenizer_path, directory / TOKENIZER_FILE)
     config = model_config(weights.checkpoint, Tokenizer(tokenizer_path), model_id, _revision(directory))

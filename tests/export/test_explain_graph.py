@@ -1,0 +1,29 @@
+"""The explain graph takes several pairs at once, padded."""
+
+from pathlib import Path
+
+import numpy as np
+
+from app.runtime import names
+from app.runtime.explain_model import OnnxExplainModel
+from app.runtime.model_directory import open_model_directory
+from app.runtime.providers import RuntimeOptions, open_session
+
+
+def test_padding_gets_no_attention_and_changes_nothing(tiny_model_directory: Path) -> None:
+    directory = open_model_directory(tiny_model_directory)
+    options = RuntimeOptions("cpu", threads=1)
+    source, target = [5, 9, 30, 2], [7, 8, 2]
+    alone = OnnxExplainModel(directory, options).explain(source, target)
+    feeds = {
+        names.SOURCE_IDS: np.array([[*source, 0, 0], [5, 6, 7, 8, 9, 2]]),
+        names.SOURCE_MASK: np.array([[True] * 4 + [False] * 2, [True] * 6]),
+        names.TARGET_IDS: np.array([[1, *target[:-1], 0], [1, 4, 5, 6]]),
+        names.NEXT_IDS: np.array([[*target, 0], [4, 5, 6, 2]]),
+    }
+    outputs = [names.LOG_PROBS, names.ENCODER_ATTENTION, names.CROSS_ATTENTION]
+    log_probs, encoder, cross = open_session(directory, directory.config.explain, options).run(outputs, feeds)
+    assert (encoder[0, ..., 4:] == 0).all()
+    assert (cross[0, ..., 4:] == 0).all()
+    np.testing.assert_allclose(log_probs[0, :3], alone.log_probs, atol=1e-5)
+    np.testing.assert_allclose(cross[0, :, :, :3, :4], alone.cross, atol=1e-5)
