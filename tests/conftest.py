@@ -13,6 +13,9 @@ from model.config import RunConfig, TrainingConfig, TransformerConfig
 from model.tokenizer import train_tokenizer
 from model.transformer import Transformer
 
+# Threads of torch wait for each other longer than these models compute.
+torch.set_num_threads(1)
+
 PAIRS = (
     ("The cat sleeps on the old chair.", "Le chat dort sur la vieille chaise."),
     ("We are going to the market tomorrow.", "Nous allons au marché demain."),
