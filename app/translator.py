@@ -8,7 +8,7 @@ from app.attention.maps import AttentionDepths, AttentionMap, ChosenMaps, Family
 from app.engine.engine import Engine, EngineState, Sentence
 from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.step_model import ExplainModel
-from app.errors import InvalidInput, TooLarge
+from app.errors import TooLarge
 from app.text.normalise import normalise
 from app.text.segments import is_translatable, join
 from app.text.split import split
@@ -87,11 +87,10 @@ class Translator:
         """Translates every text of ``request``; cancelling the call frees its rows in the engine.
 
         Raises:
-            InvalidInput: unknown direction, or a layer or head that the model does not have.
-            TooLarge: more attention weights than one answer may hold.
+            InvalidInput: a layer or head that the model does not have.
+            TooLarge: more sentences than the queue holds, or more attention weights than an answer may hold.
             QueueFull, NotReady, DeadlineExceeded, EngineFailed: from the engine.
         """
-        self._check_direction(request)
         chosen = choose(request.attention, self._settings.depths) if request.attention else None
         texts = [await asyncio.to_thread(self._read, text, request) for text in request.texts]
         hypotheses = iter(await self._decode([part for parts in texts for part in parts], request))
@@ -101,18 +100,6 @@ class Translator:
         pairs = zip(request.texts, texts, found, strict=True)
         translations = [await asyncio.to_thread(self._write, *pair, chosen) for pair in pairs]
         return TranslateResult(tuple(translations), _usage(request, translations, texts))
-
-    def _check_direction(self, request: TranslateRequest) -> None:
-        directions = self._settings.directions
-        if (request.source, request.target) in directions:
-            return
-        sources = sorted({source for source, _ in directions})
-        if request.source not in sources:
-            message = f"source language {request.source!r} is not one of {', '.join(sources)}"
-            raise InvalidInput(message, field="source", limit=sources, value=request.source)
-        targets = sorted(target for source, target in directions if source == request.source)
-        message = f"cannot translate {request.source!r} to {request.target!r}, only to {', '.join(targets)}"
-        raise InvalidInput(message, field="target", limit=targets, value=request.target)
 
     def _read(self, text: str, request: TranslateRequest) -> list[_Part]:
         """Text to sentences to ids."""
@@ -166,15 +153,18 @@ class Translator:
     def _write(
         self, text: str, parts: Sequence[_Part], found: Sequence[list[Hypothesis]], chosen: ChosenMaps | None
     ) -> Translation:
-        """Hypotheses to text; the target's spans follow from joining."""
+        """Hypotheses to text; the target's spans follow from joining.
+
+        Where the model translates a sentence to nothing the sentence itself stands: no text is lost.
+        """
         targets = [
-            self._tokenizer.decode(hypotheses[0].ids) if hypotheses else part.text
+            (self._tokenizer.decode(hypotheses[0].ids) if hypotheses else "") or part.text
             for part, hypotheses in zip(parts, found, strict=True)
         ]
         joined, spans = join(text, [part.span for part in parts], targets)
         segments = []
         for part, hypotheses, target, span in zip(parts, found, targets, spans, strict=True):
-            if part.source_ids:
+            if hypotheses and self._tokenizer.decode(hypotheses[0].ids):
                 segments.append(self._segment(part, hypotheses, SegmentText(target, span, ()), chosen))
             else:
                 segments.append(_copied(part, span))

@@ -105,6 +105,7 @@ class Engine:
 
         Raises:
             NotReady: the engine is not ``READY``.
+            TooLarge: more sentences than the queue ever holds.
             QueueFull: too many sentences wait.
         """
         deadline = self._clock() + seconds

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from app.engine.hypotheses import Hypothesis, SearchOptions
-from app.errors import QueueFull
+from app.errors import QueueFull, TooLarge
 
 _RETRY_AFTER_SECONDS = 1
 
@@ -50,8 +50,12 @@ class Scheduler:
         """Queues all sentences of a request, or none.
 
         Raises:
-            QueueFull: they do not fit.
+            TooLarge: they would not fit in an empty queue.
+            QueueFull: they do not fit at the moment.
         """
+        if len(tickets) > self._capacity:
+            message = f"text: {len(tickets):,} sentences, at most {self._capacity:,} can be queued"
+            raise TooLarge(message, field="text", limit=self._capacity, value=len(tickets))
         if self._waiting + len(tickets) > self._capacity:
             raise QueueFull(self._waiting, self._capacity, _RETRY_AFTER_SECONDS)
         for ticket in tickets:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.engine.hypotheses import SearchOptions
 from app.engine.scheduler import Scheduler, Ticket
-from app.errors import QueueFull
+from app.errors import QueueFull, TooLarge
 
 
 def tickets(request: int, count: int, width: int = 1) -> list[Ticket]:
@@ -45,6 +45,12 @@ def test_all_or_none_when_full() -> None:
         scheduler.add(tickets(1, 2))
     assert (caught.value.waiting, caught.value.limit) == (2, 3)
     assert len(scheduler) == 2
+
+
+def test_more_than_the_queue_ever_holds_is_too_large() -> None:
+    with pytest.raises(TooLarge) as caught:
+        Scheduler(3).add(tickets(0, 4))
+    assert (caught.value.field, caught.value.limit, caught.value.value) == ("text", 3, 4)
 
 
 def test_drop_returns_what_it_removed() -> None:
