@@ -45,7 +45,8 @@ class Segment:
     """One sentence and its translation.
 
     ``finish_reason`` is ``copied`` where there is nothing to translate (no letter in any script, or an
-    address) or the model translated it to nothing: the text stands unchanged, no piece was produced and there are neither log_prob nor score.
+    address) or the model translated it to nothing: the text stands unchanged, without pieces, log_prob
+    and score.
     """
 
     source: SegmentText
