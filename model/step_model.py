@@ -14,17 +14,19 @@ from model.layers import DecoderLayer, MultiHeadAttention, attend
 from model.transformer import Transformer
 
 _FIRST_CAPACITY = 32
+_LONGEST_TARGET = 256
 
 
 def limits_of(shape: TransformerConfig, longest: int, special: SpecialIds) -> ModelLimits:
-    """Sizes that a model trained on sentences of ``longest`` pieces is good for: those to read, twice that to write.
+    """Sizes of a model trained on sentences of ``longest`` pieces; the same that an export writes down.
 
-    A translation may be longer than its source; a sentence longer than any in training comes out badly.
+    A sentence longer than any in training comes out badly, so it is not read in one; a translation may be
+    longer than its source.
     """
     return ModelLimits(
         vocab_size=shape.vocab_size,
         source_len=min(shape.max_positions, longest + 2),
-        target_len=min(shape.max_positions, 2 * longest),
+        target_len=min(shape.max_positions, _LONGEST_TARGET),
         bos_id=special.bos,
         eos_id=special.eos,
     )
