@@ -69,9 +69,13 @@ class GraphBuilder:
 
     def split(self, tensor: str, parts: int) -> list[str]:
         """Equal parts of the last axis."""
-        outputs = [f"{self._fresh('Split')}_{part}" for part in range(parts)]
+        outputs = self.fresh_names("Split", parts)
         self.nodes("Split", [tensor], outputs, axis=-1, num_outputs=parts)
         return outputs
+
+    def fresh_names(self, operator: str, count: int) -> list[str]:
+        """Names for the outputs of the next node."""
+        return [f"{self._fresh(operator)}_{index}" for index in range(count)]
 
     def dimension(self, tensor: str, axis: int) -> str:
         """Length of one axis, as a vector of one number."""

@@ -6,6 +6,7 @@ from onnx import TensorProto
 from app.runtime import names
 from export.arithmetic import Arithmetic, FloatArithmetic, IntegerArithmetic
 from export.blocks import Blocks
+from export.candidates import top_candidates
 from export.decoder import DecoderStep, teacher_forced
 from export.encoder import cross_memory, encode
 from export.graph_builder import Axis, GraphBuilder
@@ -43,9 +44,7 @@ def decoder_step_graph(config: TransformerConfig, weights: WeightFile, precision
     last_ids = builder.input(names.LAST_IDS, TensorProto.INT64, [names.ROWS])
     k = builder.input(names.K, TensorProto.INT64, [1])
     states = DecoderStep(blocks, last_ids, ELEMENT_TYPES[precision]).states()
-    values, ids = builder.nodes(
-        "TopK", [blocks.log_probs(states), k], [names.CANDIDATE_LOG_PROBS, names.CANDIDATE_IDS], axis=-1, sorted=1
-    )
+    values, ids = top_candidates(builder, blocks.log_probs(states), k, config.vocab_size)
     builder.output(ids, names.CANDIDATE_IDS, TensorProto.INT64, [names.ROWS, names.K])
     builder.output(values, names.CANDIDATE_LOG_PROBS, TensorProto.FLOAT, [names.ROWS, names.K])
     return builder.model()

@@ -60,7 +60,7 @@ class SegmentAnswer(BaseModel):
     log_prob: float | None = Field(description="Natural logarithm of the probability of the target; null if copied.")
     score: float | None = Field(description="`log_prob` after the length penalty; null if copied.")
     finish_reason: SegmentFinish = Field(
-        description="`eos`: complete; `length`: cut at the greatest length; `copied`: nothing to translate, or no words."
+        description="`eos`: complete; `length`: cut at the limit; `copied`: nothing to translate, or no words."
     )
     alternatives: list[AlternativeAnswer] = Field(description="As many as were asked for, best first.")
     attention: dict[Family, AttentionMapAnswer] | None = Field(
