@@ -124,13 +124,14 @@ class BeamSearch:
 
     def _continue(self, parents: Int64, ids: Int64, log_probs: Float64) -> Int64:
         """Records one step; rows without a hypothesis (a tiny vocabulary) idle at minus infinity."""
-        width = self._options.beam_size
-        missing = width - len(ids)
-        parents = np.pad(parents, (0, missing))
-        self.last_ids = np.pad(ids, (0, missing), constant_values=self._eos_id)
-        self._log_probs = np.pad(log_probs, (0, missing), constant_values=-np.inf)
+        if missing := self._options.beam_size - len(ids):
+            parents = np.pad(parents, (0, missing))
+            ids = np.pad(ids, (0, missing), constant_values=self._eos_id)
+            log_probs = np.pad(log_probs, (0, missing), constant_values=-np.inf)
+        self.last_ids = ids
+        self._log_probs = log_probs
         self._parents.append(parents)
-        self._ids.append(self.last_ids)
+        self._ids.append(ids)
         return parents
 
     def _cannot_improve(self) -> bool:

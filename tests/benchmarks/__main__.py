@@ -64,9 +64,14 @@ def main() -> None:
     arguments = parser.parse_args()
     directory = open_model_directory(arguments.model)
     tokenizer = Tokenizer(directory.tokenizer_path)
-    pairs = [line.split("\t") for line in read_lines(arguments.texts)][: arguments.sentences]
-    sources = [tokenizer.encode_source(normalise(pair[0]), arguments.target) for pair in pairs]
     model = OnnxStepModel(directory, RuntimeOptions("cpu", "int8", arguments.threads))
+    sources, references = [], []
+    for line in read_lines(arguments.texts):
+        text, reference = line.split("\t")
+        ids = tokenizer.encode_source(normalise(text), arguments.target)
+        if len(ids) <= model.limits.source_len and len(sources) < arguments.sentences:
+            sources.append(ids)
+            references.append(reference)
 
     def ours(batch: Sequence[Sequence[int]], beam_size: int) -> list[list[int]]:
         options = SearchOptions(beam_size, 1.0, 0, TARGET_LEN)
@@ -79,8 +84,7 @@ def main() -> None:
             "peer": lambda batch, size: peer.translate(batch, size, TARGET_LEN),
         }
         measurements = [
-            measure(decoders, sources, [pair[1] for pair in pairs], tokenizer, case, arguments.repetitions)
-            for case in CASES
+            measure(decoders, sources, references, tokenizer, case, arguments.repetitions) for case in CASES
         ]
     report(measurements, arguments.threads, directory.config.id)
 
