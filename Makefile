@@ -10,7 +10,8 @@ RUN ?= runs/$(basename $(notdir $(CONFIG)))
 CHECKPOINT ?= $(RUN)/averaged.pt
 OUT ?= build/model
 
-VENV := .venv
+# Both runtimes fill the same folder of an environment, so each has its own.
+VENV := $(if $(filter gpu,$(RUNTIME)),.venv/gpu,.venv)
 BIN := $(VENV)/bin
 PINS := docker/constraints.txt
 GPU_PINS := docker/constraints-gpu.txt
@@ -27,9 +28,9 @@ KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=8589934592 MALLOC_TRIM_THRESHOLD_=85899345
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "Variables: RUNTIME=cpu|gpu (serve), CORPORA, CONFIG, RUN (train), CHECKPOINT, OUT, ARGS (export, bench), PYTHON"
+	@echo "Variables: RUNTIME=cpu|gpu (serve, image), CORPORA, CONFIG, RUN (train), CHECKPOINT, OUT, ARGS (export, bench), PYTHON"
 
-serve: $(VENV)/serve-$(RUNTIME).stamp ## Serve the bundled model on port 8000 (settings: VITRAIL_*)
+serve: $(VENV)/serve.stamp ## Serve the bundled model on port 8000 (settings: VITRAIL_*)
 	$(BIN)/python -m app
 
 test: check ## Format check, lint, types, then all tests
@@ -55,7 +56,7 @@ bench: $(VENV)/test.stamp ## Measure speed, memory and latency
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 
 image: ## Build the container image, run it and stop it under load (needs root on Debian or Ubuntu)
-	docker/image_test.sh
+	docker/image_test.sh $(RUNTIME)
 
 clean: ## Remove the virtual environment
 	rm -rf $(VENV)
@@ -67,16 +68,9 @@ $(BIN)/python:
 	  { echo "This Python cannot make virtual environments; install them with: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/serve-cpu.stamp: $(REQUIREMENTS) | $(BIN)/python
-	$(BIN)/python docker/requirements.py cpu > $(VENV)/requirements.txt
-	$(BIN)/pip install --quiet -c $(PINS) -r $(VENV)/requirements.txt
-	touch $@
-
-# Both packages fill the same folder: the plain one must go first.
-$(VENV)/serve-gpu.stamp: $(REQUIREMENTS) $(GPU_PINS) | $(BIN)/python
-	$(BIN)/pip uninstall --quiet --yes onnxruntime
-	$(BIN)/python docker/requirements.py gpu > $(VENV)/requirements.txt
-	$(BIN)/pip install --quiet -c $(PINS) -c $(GPU_PINS) -r $(VENV)/requirements.txt
+$(VENV)/serve.stamp: $(REQUIREMENTS) $(GPU_PINS) | $(BIN)/python
+	$(BIN)/python docker/requirements.py $(RUNTIME) > $(VENV)/requirements.txt
+	$(BIN)/pip install --quiet -c $(PINS) $(if $(filter gpu,$(RUNTIME)),-c $(GPU_PINS)) -r $(VENV)/requirements.txt
 	touch $@
 
 $(VENV)/train.stamp: $(REQUIREMENTS) | $(BIN)/python
