@@ -15,7 +15,7 @@ _EPSILON = 1e-5
 
 
 @dataclass(frozen=True)
-class Sequence:
+class Layout:
     """Shapes of states ``[rows * length, d_model]`` that belong to ``rows`` sequences of one padded length.
 
     Attributes:
@@ -35,11 +35,11 @@ class Blocks:
         self.arithmetic = arithmetic
         self.config = config
 
-    def sequence(self, ids: str) -> Sequence:
+    def layout(self, ids: str) -> Layout:
         """Shapes that go with ``ids [rows, length]``."""
         builder = self.builder
         shape = builder.node("Shape", ids)
-        return Sequence(
+        return Layout(
             flat=builder.ints(-1, self.config.d_model),
             heads=builder.shape(shape, self.config.heads, self.config.head_dim),
         )

@@ -2,10 +2,11 @@
 
 from functools import partial
 
+import numpy as np
 from onnx import TensorProto
 
 from app.runtime import names
-from export.blocks import Blocks, Sequence
+from export.blocks import Blocks, Layout
 from export.encoder import cross_memory, first_positions, self_attention
 from export.graph_builder import MICROSOFT, Axis
 from export.quantize import EMBEDDING, POSITIONS, TARGET_EMBEDDING, TARGET_POSITIONS
@@ -86,13 +87,13 @@ class DecoderStep:
 
 
 def teacher_forced(
-    blocks: Blocks, target_ids: str, memory: str, source: Sequence, source_bias: str
+    blocks: Blocks, target_ids: str, memory: str, source: Layout, source_bias: str
 ) -> tuple[str, list[str], list[str]]:
     """States ``[rows * target_len, d_model]``, weights of self-attention and of cross-attention of every layer."""
     builder, config = blocks.builder, blocks.config
     embedding = EMBEDDING if config.tie_embeddings else TARGET_EMBEDDING
     table = POSITIONS if config.positions == "sinusoidal" else TARGET_POSITIONS
-    target = blocks.sequence(target_ids)
+    target = blocks.layout(target_ids)
     pieces = blocks.scaled_pieces(target_ids, embedding)
     embedded = builder.node("Add", pieces, first_positions(blocks, target_ids, table))
     states = builder.node("Reshape", embedded, target.flat)
@@ -103,7 +104,7 @@ def teacher_forced(
     for layer in range(config.decoder_layers):
         name = f"decoder.{layer}"
         attention = partial(
-            self_attention, blocks, name=f"{name}.self_attention", sequence=target, bias=bias, weights=self_weights
+            self_attention, blocks, name=f"{name}.self_attention", layout=target, bias=bias, weights=self_weights
         )
         states = blocks.residual(states, f"{name}.self_residual", attention)
         key, value = cross_memory(blocks, operand, source, layer)
@@ -124,14 +125,7 @@ def _causal_bias(blocks: Blocks, target_ids: str) -> str:
     """``[target_len, target_len]``: a query sees its own position and those before it."""
     builder = blocks.builder
     length = builder.node("Squeeze", builder.dimension(target_ids, 1), builder.ints(0))
-    positions = builder.node("Range", _zero(blocks), length, _one(blocks))
+    zero, one = (builder.constant(value, np.int64) for value in (0, 1))
+    positions = builder.node("Range", zero, length, one)
     query = builder.node("Unsqueeze", positions, builder.ints(1))
     return blocks.bias(builder.node("LessOrEqual", positions, query))
-
-
-def _zero(blocks: Blocks) -> str:
-    return blocks.builder.constant(0, "int64")
-
-
-def _one(blocks: Blocks) -> str:
-    return blocks.builder.constant(1, "int64")

@@ -62,7 +62,8 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
         ExportError: ``output`` exists, or a check failed; nothing was written.
     """
     tokenizer_path = request.checkpoint.with_name(TOKENIZER_FILE)
-    faults = [f"{path} is missing" for path in (request.checkpoint, tokenizer_path) if not path.is_file()]
+    needed = [request.checkpoint, tokenizer_path, *([] if request.texts is None else [request.texts])]
+    faults = [f"{path} is missing" for path in needed if not path.is_file()]
     if request.output.exists() and not request.force:
         faults.append(f"{request.output} exists")
     if faults:
@@ -90,15 +91,28 @@ def certify(reference: Checkpoint, directory: ModelDirectory, texts: Path | None
     models = {one: OnnxStepModel(directory, dataclasses.replace(options, precision=one)) for one in precisions}
     explain = OnnxExplainModel(directory, options)
     comparisons = _compare_numbers(transformer, limits, models, explain)
+    faults: list[str] = []
     qualities: list[Quality] = []
-    if texts is not None:
-        tokenizer = Tokenizer(directory.tokenizer_path)
-        for direction in read_directions(texts, directory.config.languages, tokenizer, limits.source_len):
-            comparisons += _compare_texts(TorchStepModel(transformer, limits), models["float32"], direction)
-            beam_size = directory.config.search.beam_size
-            qualities += [measure(model, one, direction, tokenizer, beam_size) for one, model in models.items()]
-    faults = [fault for comparison in comparisons for fault in comparison.faults()]
+    tokenizer = Tokenizer(directory.tokenizer_path)
+    for direction in _directions(texts, directory, tokenizer, faults):
+        comparisons += _compare_texts(TorchStepModel(transformer, limits), models["float32"], direction)
+        beam_size = directory.config.search.beam_size
+        qualities += [measure(model, one, direction, tokenizer, beam_size) for one, model in models.items()]
+    faults += [fault for comparison in comparisons for fault in comparison.faults()]
     return _certificate(directory, comparisons, qualities), [*faults, *quality_faults(qualities)]
+
+
+def _directions(
+    texts: Path | None, directory: ModelDirectory, tokenizer: Tokenizer, faults: list[str]
+) -> list[Direction]:
+    if texts is None:
+        return []
+    config = directory.config
+    try:
+        return read_directions(texts, config.languages, tokenizer, config.limits.source_pieces)
+    except ValueError as error:
+        faults.append(str(error))
+        return []
 
 
 def _compare_numbers(

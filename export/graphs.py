@@ -22,12 +22,12 @@ def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: str
     blocks = Blocks(builder, _arithmetic(builder, precision), config)
     source_ids = builder.input(names.SOURCE_IDS, TensorProto.INT64, [names.SENTENCES, names.SOURCE_LEN])
     source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.SENTENCES, names.SOURCE_LEN])
-    sequence = blocks.sequence(source_ids)
-    states, _ = encode(blocks, source_ids, sequence, blocks.source_bias(source_mask))
+    layout = blocks.layout(source_ids)
+    states, _ = encode(blocks, source_ids, layout, blocks.source_bias(source_mask))
     element_type = ELEMENT_TYPES[precision]
     operand = blocks.arithmetic.operand(states)
     for layer in range(config.decoder_layers):
-        key, value = cross_memory(blocks, operand, sequence, layer)
+        key, value = cross_memory(blocks, operand, layout, layer)
         memory: tuple[tuple[str, str, list[Axis]], ...] = (
             (key, names.cross_key(layer), [config.head_dim, names.SOURCE_LEN]),
             (value, names.cross_value(layer), [names.SOURCE_LEN, config.head_dim]),
@@ -59,9 +59,9 @@ def explain_graph(config: TransformerConfig, weights: WeightFile) -> onnx.ModelP
     target_ids = builder.input(names.TARGET_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
     next_ids = builder.input(names.NEXT_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
     source_bias = blocks.source_bias(source_mask)
-    sequence = blocks.sequence(source_ids)
-    memory, encoder = encode(blocks, source_ids, sequence, source_bias)
-    states, decoder, cross = teacher_forced(blocks, target_ids, memory, sequence, source_bias)
+    layout = blocks.layout(source_ids)
+    memory, encoder = encode(blocks, source_ids, layout, source_bias)
+    states, decoder, cross = teacher_forced(blocks, target_ids, memory, layout, source_bias)
     flat = builder.node("Reshape", next_ids, builder.ints(-1, 1))
     chosen = builder.node("GatherElements", blocks.log_probs(states), flat, axis=1)
     log_probs = builder.node("Reshape", chosen, builder.node("Shape", target_ids))

@@ -12,6 +12,7 @@ from app.engine.step_model import StepModel
 from app.text.normalise import normalise
 from app.text.tokenizer import Tokenizer
 from export.parity import Comparison
+from model.corpus import read_lines
 from model.scoring import Scores, score, search_all
 
 LARGEST_BLEU_DROP = 0.3
@@ -46,7 +47,7 @@ def read_directions(texts: Path, languages: Sequence[str], tokenizer: Tokenizer,
     Raises:
         ValueError: a line does not have two columns, or no pair is left.
     """
-    lines = texts.read_text(encoding="utf-8").splitlines()
+    lines = read_lines(texts)
     pairs = [tuple(normalise(column) for column in line.split("\t")) for line in lines]
     if any(len(pair) != len(languages) for pair in pairs):
         raise ValueError(f"{texts}: every line must have {len(languages)} columns")

@@ -1,6 +1,6 @@
 """The step model that serves: encoder and decoder-step graphs under ONNX Runtime."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,10 @@ from app.runtime import names
 from app.runtime.device_tensor_set import DeviceTensorSet
 from app.runtime.model_directory import ModelConfig, ModelDirectory
 from app.runtime.providers import RuntimeOptions, open_session
-from app.runtime.tensor_set import HostTensorSet, TensorSet
+from app.runtime.source_memory import CrossMemory, bind_array, pad_sources, padded_len
+from app.runtime.tensor_set import HostTensorSet, NewTensorSet, TensorSet
 
 _FIRST_POSITIONS = 32
-
-NewTensorSet = Callable[[int, Sequence[int], int], TensorSet]
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,8 @@ class OnnxStepModel:
         precision = options.resolved_precision()
         if precision not in directory.config.graphs:
             raise ModelDirectoryError(directory.path, [f"it has no {precision} graphs"])
+        if options.resolved_device() == "cuda" and precision != "float16":
+            raise ModelDirectoryError(directory.path, [f"its {precision} graphs do not run on CUDA, float16 does"])
         files = directory.config.graphs[precision]
         self.precision = precision
         self._limits = model_limits(directory.config)
@@ -68,54 +69,16 @@ class OnnxStepModel:
             raise ValueError(f"sources of 1 to {self._limits.source_len} ids, at least one; lengths are {lengths}")
         source_ids, source_mask = pad_sources(sources, self._graphs.config.special_ids.pad)
         architecture = self._graphs.config.architecture
-        cross = _CrossMemory(self._graphs, source_mask)
+        cross = CrossMemory(architecture, source_mask, self._graphs.new_tensors)
         binding = self._graphs.encoder.io_binding()
-        _bind_array(binding, names.SOURCE_IDS, source_ids)
-        _bind_array(binding, names.SOURCE_MASK, source_mask)
+        bind_array(binding, names.SOURCE_IDS, source_ids)
+        bind_array(binding, names.SOURCE_MASK, source_mask)
         cross.bind(binding, len(sources), output=True)
         self._graphs.encoder.run_with_iobinding(binding)
         positions = min(_FIRST_POSITIONS, self._limits.target_len)
         shape = (len(sources) * width, architecture.heads, positions, architecture.head_dim)
         past = self._graphs.new_tensors(2 * architecture.decoder_layers, shape, 2)
         return OnnxDecoding(self._graphs, width, cross, past)
-
-
-class _CrossMemory:
-    """Mask, keys and values of the sources; rows are sentences."""
-
-    def __init__(self, graphs: _Graphs, source_mask: npt.NDArray[np.bool_]) -> None:
-        architecture = graphs.config.architecture
-        sentences, source_len = source_mask.shape
-        heads, head_dim, layers = architecture.heads, architecture.head_dim, architecture.decoder_layers
-        self.mask = source_mask
-        self.keys = graphs.new_tensors(layers, (sentences, heads, head_dim, source_len), 3)
-        self.values = graphs.new_tensors(layers, (sentences, heads, source_len, head_dim), 2)
-        self._key_names = [names.cross_key(layer) for layer in range(layers)]
-        self._value_names = [names.cross_value(layer) for layer in range(layers)]
-
-    def bind(self, binding: Any, sentences: int, output: bool) -> None:
-        self.keys.bind(binding, self._key_names, sentences, output)
-        self.values.bind(binding, self._value_names, sentences, output)
-
-    def resize(self, sentences: int, source_len: int, used: int) -> None:
-        mask = np.zeros((sentences, source_len), dtype=np.bool_)
-        length = min(source_len, self.mask.shape[1])
-        mask[:used, :length] = self.mask[:used, :length]
-        self.mask = mask
-        self.keys.resize(sentences, source_len, used)
-        self.values.resize(sentences, source_len, used)
-
-    def move(self, targets: Int64, sources: Int64) -> None:
-        self.mask[targets] = self.mask[sources]
-        self.keys.move(targets, sources, self.keys.length)
-        self.values.move(targets, sources, self.values.length)
-
-    def append(self, used: int, other: "_CrossMemory", other_used: int) -> None:
-        added = self.mask[used : used + other_used]
-        added[:] = False
-        added[:, : other.mask.shape[1]] = other.mask[:other_used]
-        self.keys.append(used, other.keys, other_used)
-        self.values.append(used, other.values, other_used)
 
 
 class OnnxDecoding:
@@ -127,7 +90,7 @@ class OnnxDecoding:
     the longest sentence present, because padding costs time at every step.
     """
 
-    def __init__(self, graphs: _Graphs, width: int, cross: _CrossMemory, past: TensorSet) -> None:
+    def __init__(self, graphs: _Graphs, width: int, cross: CrossMemory, past: TensorSet) -> None:
         self._graphs = graphs
         self._width = width
         self._slots = np.arange(len(cross.mask))
@@ -174,7 +137,7 @@ class OnnxDecoding:
             names.K: np.array([k], dtype=np.int64),
         }
         for name, array in small.items():
-            _bind_array(binding, name, array)
+            bind_array(binding, name, array)
         for name, array in ((names.CANDIDATE_IDS, ids), (names.CANDIDATE_LOG_PROBS, log_probs)):
             binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         self._graphs.decoder_step.run_with_iobinding(binding)
@@ -257,7 +220,7 @@ class OnnxDecoding:
         if self._binding is None:
             rows = self.sentences * self._width
             self._binding = self._graphs.decoder_step.io_binding()
-            _bind_array(self._binding, names.SOURCE_MASK, self._cross.mask[: self.sentences])
+            bind_array(self._binding, names.SOURCE_MASK, self._cross.mask[: self.sentences])
             self._cross.bind(self._binding, self.sentences, output=False)
             self._past.bind(self._binding, self._past_names, rows, output=False)
             self._past.bind(self._binding, self._present_names, rows, output=True)
@@ -273,26 +236,6 @@ def model_limits(config: ModelConfig) -> ModelLimits:
         bos_id=config.special_ids.bos,
         eos_id=config.special_ids.eos,
     )
-
-
-def padded_len(source_len: int) -> int:
-    """The next multiple that a sentence's numbers do not depend on."""
-    multiple = names.SOURCE_LEN_MULTIPLE
-    return -(-source_len // multiple) * multiple
-
-
-def pad_sources(sources: Sequence[Sequence[int]], pad: int) -> tuple[Int64, npt.NDArray[np.bool_]]:
-    """``source_ids`` and ``source_mask``, both ``[sentences, source_len]``."""
-    source_ids = np.full((len(sources), padded_len(max(map(len, sources)))), pad, dtype=np.int64)
-    source_mask = np.zeros(source_ids.shape, dtype=np.bool_)
-    for row, source in enumerate(sources):
-        source_ids[row, : len(source)] = source
-        source_mask[row, : len(source)] = True
-    return source_ids, source_mask
-
-
-def _bind_array(binding: Any, name: str, array: npt.NDArray[Any]) -> None:
-    binding.bind_input(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
 
 
 def _memory(directory: ModelDirectory, options: RuntimeOptions) -> NewTensorSet:

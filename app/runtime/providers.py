@@ -52,15 +52,17 @@ def open_session(directory: ModelDirectory, file: str, options: RuntimeOptions) 
     Raises:
         ModelDirectoryError: ONNX Runtime refuses the graph, or the device that was asked for.
     """
-    providers = [_CUDA, _CPU] if options.resolved_device() == "cuda" else [_CPU]
+    # Without this, CUDA rounds the factors of float32 products to 10 bits.
+    cuda = (_CUDA, {"use_tf32": "0"})
+    providers = [cuda, _CPU] if options.resolved_device() == "cuda" else [_CPU]
     try:
         session = onnxruntime.InferenceSession(
             str(directory.file(file)), _session_options(options), providers=providers
         )
     except Exception as error:  # onnxruntime's exceptions share no base of their own
         raise ModelDirectoryError(directory.path, [f"{file} cannot be opened: {error}"]) from error
-    if session.get_providers()[0] != providers[0]:
-        raise ModelDirectoryError(directory.path, [f"{file} needs {providers[0]}, which does not start here"])
+    if options.resolved_device() == "cuda" and _CUDA not in session.get_providers():
+        raise ModelDirectoryError(directory.path, [f"{file} needs {_CUDA}, which does not start here"])
     return session
 
 

@@ -1,6 +1,6 @@
 """Growing sets of equally shaped tensors, of which ONNX Runtime sees a prefix of rows without a copy."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -36,6 +36,10 @@ class TensorSet(Protocol):
 
     def append(self, used: int, other: Self, other_used: int) -> None:
         """Copies the first ``other_used`` rows of ``other``, not longer than these, behind the first ``used``."""
+
+
+NewTensorSet = Callable[[int, Sequence[int], int], TensorSet]
+"""``new_tensors(count, shape, length_axis)`` makes a set of one kind of memory."""
 
 
 class HostTensorSet:

@@ -76,6 +76,15 @@ def test_texts_are_compared_and_scored(tiny_checkpoint: Path, tmp_path: Path) ->
     assert open_model_directory(tmp_path / "out").certificate() == certificate
 
 
+@pytest.mark.parametrize("text", ["one column\n", "word " * 200 + "\tmot\n"])
+def test_texts_that_cannot_be_used_are_a_fault(tiny_checkpoint: Path, tmp_path: Path, text: str) -> None:
+    texts = tmp_path / "pairs.tsv"
+    texts.write_text(text, encoding="utf-8")
+    with pytest.raises(ExportError, match=r"pairs\.tsv"):
+        export_model(request(tiny_checkpoint, tmp_path / "out", texts))
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_same_checkpoint_gives_the_same_revision(tiny_checkpoint: Path, tiny_model_directory: Path) -> None:
     again = tiny_checkpoint.with_name("again")
     export_model(request(tiny_checkpoint, again))
