@@ -1,20 +1,25 @@
-"""Training text against test sets: ``python -m model.check_overlap CORPORA EVALUATION_FOLDER``.
+"""Training text against test sets: ``python -m model.check_overlap TEXT EVALUATION_FOLDER``.
+
+TEXT is a folder of corpora, or the folder of a training run: then what that run reads is checked.
 
 A sentence's letters-and-digits form is what is left after case folding when everything but letters and
 digits is dropped. The command lists every training sentence whose form equals that of a test sentence of
 the same language, and exits 1 if there is one. EVALUATION_FOLDER holds ``NAME.LANGUAGE`` files; the columns
-of the corpora are in the order of ``--languages``.
+of the corpora are in the order of ``--languages``. Training leaves such sentences out when it is given
+``--exclude EVALUATION_FOLDER``.
 """
 
 import argparse
 import sys
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.corpus import corpus_files, read_lines
+from app.text.tokenizer import Tokenizer
+from model.checkpoint import TOKENIZER_FILE
+from model.corpus import bare_form, corpus_files, read_lines
+from model.dataset import open_corpus
 
 
 @dataclass(frozen=True)
@@ -26,12 +31,6 @@ class Overlap:
     language: str
     test_set: str
     text: str
-
-
-def bare_form(text: str) -> str:
-    """Letters and digits of ``text``, case folded: ``Don't stop, No. 5!`` is ``dontstopno5``."""
-    folded = unicodedata.normalize("NFC", text).casefold()
-    return "".join(character for character in folded if character.isalnum())
 
 
 def evaluation_forms(folder: Path, languages: Sequence[str]) -> list[dict[str, str]]:
@@ -47,10 +46,27 @@ def evaluation_forms(folder: Path, languages: Sequence[str]) -> list[dict[str, s
     return forms
 
 
-def overlaps(name: str, path: Path, forms: Sequence[dict[str, str]], languages: Sequence[str]) -> Iterator[Overlap]:
+def corpus_pairs(folder: Path) -> dict[str, Iterator[Sequence[str]]]:
+    """The columns of every line of every corpus in ``folder``, by name; of a training run, what it reads."""
+    if not (folder / TOKENIZER_FILE).exists():
+        return {name: (line.split("\t") for line in read_lines(path)) for name, path in corpus_files(folder).items()}
+    tokenizer = Tokenizer(folder / TOKENIZER_FILE)
+    names = sorted(path.stem for path in (folder / "data").glob("*.json"))
+    return {name: _decoded(name, folder / "data", tokenizer) for name in names}
+
+
+def _decoded(name: str, folder: Path, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
+    corpus = open_corpus(name, folder, held_out_pairs=0)
+    for pair in range(len(corpus)):
+        yield [tokenizer.decode(side[pair].tolist()) for side in corpus.sides]
+
+
+def overlaps(
+    name: str, pairs: Iterable[Sequence[str]], forms: Sequence[dict[str, str]], languages: Sequence[str]
+) -> Iterator[Overlap]:
     """Every sentence of one corpus that equals a test sentence of its language."""
-    for number, line in enumerate(read_lines(path), start=1):
-        for text, known, language in zip(line.split("\t"), forms, languages, strict=False):
+    for number, columns in enumerate(pairs, start=1):
+        for text, known, language in zip(columns, forms, languages, strict=False):
             if test_set := known.get(bare_form(text)):
                 yield Overlap(name, number, language, test_set, text)
 
@@ -58,7 +74,7 @@ def overlaps(name: str, path: Path, forms: Sequence[dict[str, str]], languages: 
 def main() -> None:
     """Command line; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path)
+    parser.add_argument("text", type=Path)
     parser.add_argument("evaluation", type=Path)
     parser.add_argument("--languages", nargs=2, default=("en", "fr"))
     arguments = parser.parse_args()
@@ -67,8 +83,8 @@ def main() -> None:
         if not known:
             parser.error(f"no test sentence: {arguments.evaluation} has no *.{language}")
     counts: Counter[tuple[str, str, str]] = Counter()
-    for name, path in corpus_files(arguments.corpora).items():
-        for overlap in overlaps(name, path, forms, arguments.languages):
+    for name, pairs in corpus_pairs(arguments.text).items():
+        for overlap in overlaps(name, pairs, forms, arguments.languages):
             counts[overlap.corpus, overlap.language, overlap.test_set] += 1
             print(f"{overlap.corpus}:{overlap.line} [{overlap.language}] is in {overlap.test_set}: {overlap.text}")
         found = sum(count for (corpus, _, _), count in counts.items() if corpus == name)

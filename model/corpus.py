@@ -3,8 +3,9 @@
 import bz2
 import gzip
 import lzma
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -57,8 +58,12 @@ def read_lines(path: Path) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def read_pairs(path: Path, counts: FilterCounts) -> Iterator[tuple[str, str]]:
-    """Normalised sentence pairs that pass the filters, in file order; ``counts`` is filled on the way."""
+def read_pairs(path: Path, counts: FilterCounts, excluded: Sequence[Container[str]] = ()) -> Iterator[tuple[str, str]]:
+    """Normalised sentence pairs that pass the filters, in file order; ``counts`` is filled on the way.
+
+    Args:
+        excluded: for each side the bare forms (``bare_form``) of sentences that must not be trained on.
+    """
     for line in read_lines(path):
         columns = line.split("\t")
         if len(columns) != 2:
@@ -68,8 +73,17 @@ def read_pairs(path: Path, counts: FilterCounts) -> Iterator[tuple[str, str]]:
         if reason := drop_reason(*pair):
             counts.dropped[reason] += 1
             continue
+        if any(bare_form(text) in forms for text, forms in zip(pair, excluded, strict=False)):
+            counts.dropped["in a test set"] += 1
+            continue
         counts.kept += 1
         yield pair
+
+
+def bare_form(text: str) -> str:
+    """Letters and digits of ``text``, case folded: ``Don't stop, No. 5!`` is ``dontstopno5``."""
+    folded = unicodedata.normalize("NFC", text).casefold()
+    return "".join(character for character in folded if character.isalnum())
 
 
 def drop_reason(first: str, second: str) -> str | None:

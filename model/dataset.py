@@ -1,7 +1,7 @@
 """Parallel text as piece ids, tokenised once into flat arrays that are mapped, not loaded."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,8 +44,13 @@ class Corpus:
         return len(self.sides[0].offsets) - 1
 
 
-def prepare(config: RunConfig, corpora: Path, tokenizer: Tokenizer, folder: Path) -> list[Corpus]:
+def prepare(
+    config: RunConfig, corpora: Path, tokenizer: Tokenizer, folder: Path, excluded: Sequence[Container[str]] = ()
+) -> list[Corpus]:
     """Opens the tokenised corpora in ``folder``; tokenises those that are not there yet.
+
+    Args:
+        excluded: for each language the bare forms of sentences to leave out, see ``read_pairs``.
 
     Raises:
         ConfigError: ``[corpora]`` names a file that does not exist, or the vocabulary is too large.
@@ -56,28 +61,31 @@ def prepare(config: RunConfig, corpora: Path, tokenizer: Tokenizer, folder: Path
     if missing := sorted(set(config.corpora) - set(files)):
         raise ConfigError(f"[corpora] names files that are not in {corpora}: {', '.join(missing)}")
     names = sorted(config.corpora) or sorted(files)
-    return [_open(name, files[name], tokenizer, folder, config) for name in names]
+    for name in names:
+        if not (folder / f"{name}.json").exists():
+            counts = _tokenise(files[name], tokenizer, folder / name, config.training.max_pieces, excluded)
+            (folder / f"{name}.json").write_text(json.dumps({"kept": counts.kept, "dropped": counts.dropped}, indent=1))
+            print(f"{name}: {counts}", flush=True)
+    return [open_corpus(name, folder, config.training.held_out_pairs) for name in names]
 
 
-def _open(name: str, path: Path, tokenizer: Tokenizer, folder: Path, config: RunConfig) -> Corpus:
-    counts_path = folder / f"{name}.json"
-    if not counts_path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        counts = _tokenise(path, tokenizer, folder / name, config.training.max_pieces)
-        counts_path.write_text(json.dumps({"kept": counts.kept, "dropped": counts.dropped}, indent=1))
-        print(f"{name}: {counts}")
+def open_corpus(name: str, folder: Path, held_out_pairs: int) -> Corpus:
+    """A corpus that ``prepare`` has tokenised; at most a tenth of it is held out."""
     sides = tuple(
         Side(np.load(folder / f"{name}.{side}.ids.npy", mmap_mode="r"), np.load(folder / f"{name}.{side}.offsets.npy"))
         for side in (0, 1)
     )
     pairs = len(sides[0].offsets) - 1
-    return Corpus(name, (sides[0], sides[1]), min(config.training.held_out_pairs, pairs // 10))
+    return Corpus(name, (sides[0], sides[1]), min(held_out_pairs, pairs // 10))
 
 
-def _tokenise(path: Path, tokenizer: Tokenizer, stem: Path, max_pieces: int) -> FilterCounts:
+def _tokenise(
+    path: Path, tokenizer: Tokenizer, stem: Path, max_pieces: int, excluded: Sequence[Container[str]]
+) -> FilterCounts:
+    stem.parent.mkdir(parents=True, exist_ok=True)
     counts = FilterCounts()
     writers = (_SideWriter(), _SideWriter())
-    pairs = list(read_pairs(path, counts))
+    pairs = list(read_pairs(path, counts, excluded))
     for start in range(0, len(pairs), _CHUNK_PAIRS):
         chunk = pairs[start : start + _CHUNK_PAIRS]
         for first, second in zip(

@@ -2,7 +2,9 @@
 
 CONFIG is a TOML file (``model/configs``), CORPORA a folder of two-column TSV files (plain, .xz, .gz or
 .bz2), RUN a folder that gets the tokenizer, the tokenised text, checkpoints, ``log.jsonl`` and
-``curve.svg``. ``--minutes``, Ctrl-C and SIGTERM stop with all state saved.
+``curve.svg``. ``--exclude`` names a folder of test sets (``NAME.LANGUAGE``): pairs that hold one of their
+sentences are left out.
+``--minutes``, Ctrl-C and SIGTERM stop with all state saved.
 """
 
 import argparse
@@ -19,6 +21,7 @@ from torch import Tensor
 
 from app.text.tokenizer import Tokenizer
 from model.batching import Batch, BatchMaker
+from model.check_overlap import evaluation_forms
 from model.checkpoint import (
     TOKENIZER_FILE,
     Checkpoint,
@@ -190,6 +193,7 @@ def main() -> None:
     parser.add_argument("config", type=Path)
     parser.add_argument("corpora", type=Path)
     parser.add_argument("run", type=Path)
+    parser.add_argument("--exclude", type=Path)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     arguments = parser.parse_args()
     config = load_config(arguments.config)
@@ -197,7 +201,8 @@ def main() -> None:
     if not tokenizer_path.exists():
         train_tokenizer(config, arguments.corpora, tokenizer_path)
     tokenizer = Tokenizer(tokenizer_path)
-    corpora = prepare(config, arguments.corpora, tokenizer, arguments.run / "data")
+    excluded = evaluation_forms(arguments.exclude, config.training.languages) if arguments.exclude else []
+    corpora = prepare(config, arguments.corpora, tokenizer, arguments.run / "data", excluded)
     trainer = Trainer(config, corpora, tokenizer, arguments.run)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, trainer.stop)
