@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from app.engine.batch_search import search_batch
 from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.step_model import StepModel
@@ -88,15 +86,12 @@ def measure(model: StepModel, precision: str, direction: Direction, tokenizer: T
 
 
 def quality_faults(qualities: Sequence[Quality]) -> Iterator[str]:
-    """One sentence for each precision that loses too much BLEU against float32, mean over directions."""
-    mean = {
-        precision: float(np.mean([quality.scores.bleu for quality in qualities if quality.precision == precision]))
-        for precision in dict.fromkeys(quality.precision for quality in qualities)
-    }
-    for precision, bleu in mean.items():
-        drop = mean["float32"] - bleu
+    """One sentence for each precision and direction that loses too much BLEU against float32."""
+    exact = {quality.direction: quality for quality in qualities if quality.precision == "float32"}
+    for quality in qualities:
+        drop = exact[quality.direction].scores.bleu - quality.scores.bleu
         if drop > LARGEST_BLEU_DROP:
-            yield f"{precision} loses {drop:.2f} BLEU, allowed is {LARGEST_BLEU_DROP}"
+            yield f"{quality.direction}: {quality.precision} loses {drop:.2f} BLEU, allowed is {LARGEST_BLEU_DROP}"
 
 
 def _options(model: StepModel, beam_size: int) -> SearchOptions:

@@ -1,9 +1,15 @@
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from model.check_overlap import bare_form, main
+from app.text.tokenizer import Tokenizer
+from model.check_overlap import evaluation_forms, main
+from model.checkpoint import TOKENIZER_FILE
+from model.corpus import bare_form
+from model.dataset import prepare
+from tests.model.tiny import tiny_config
 
 
 def test_bare_form_keeps_letters_and_digits_of_every_script() -> None:
@@ -23,3 +29,22 @@ def test_a_shared_sentence_of_either_language_is_found(
         main()
     assert exit_info.value.code == code
     assert ("books:2" in capsys.readouterr().out) == bool(code)
+
+
+def test_a_run_that_left_them_out_passes(
+    corpora: Path, tokenizer: Tokenizer, tokenizer_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, sets = tmp_path / "run", tmp_path / "sets"
+    sets.mkdir()
+    run.mkdir()
+    shutil.copy(tokenizer_path, run / TOKENIZER_FILE)
+    first = (corpora / "first.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t")
+    for language, text in zip(("en", "fr"), first, strict=True):
+        (sets / f"news.{language}").write_text(text + "\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["check_overlap", str(run), str(sets)])
+    for excluded, code in ((), 1), (evaluation_forms(sets, ("en", "fr")), 0):
+        prepare(tiny_config(), corpora, tokenizer, run / "data", excluded)
+        with pytest.raises(SystemExit) as exit_info:
+            main()
+        assert exit_info.value.code == code
+        shutil.rmtree(run / "data")

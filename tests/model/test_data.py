@@ -57,6 +57,14 @@ def test_filters_count_what_they_drop_and_why(tmp_path: Path) -> None:
     }
 
 
+def test_sentences_of_test_sets_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "books.tsv"
+    path.write_text("A cat!\tun tigre\na dog\tUn Chat.\na bird\tun oiseau\n", encoding="utf-8")
+    counts = FilterCounts()
+    assert list(read_pairs(path, counts, [{"acat"}, {"unchat"}])) == [("a bird", "un oiseau")]
+    assert counts.dropped == {"in a test set": 2}
+
+
 def test_folders_without_corpora_or_with_two_of_a_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"no \*.tsv"):
         corpus_files(tmp_path)
