@@ -67,6 +67,24 @@ class OnnxStepModel:
         lengths = [len(source) for source in sources]
         if not lengths or min(lengths) < 1 or max(lengths) > self._limits.source_len:
             raise ValueError(f"sources of 1 to {self._limits.source_len} ids, at least one; lengths are {lengths}")
+        # Sentences of one padded length are read together: the encoder costs by the position, padding or not.
+        padded = np.array([padded_len(length) for length in lengths])
+        decoding: OnnxDecoding | None = None
+        order: list[int] = []
+        for longest in np.unique(padded)[::-1]:
+            alike = np.flatnonzero(padded == longest).tolist()
+            order += alike
+            group = self._encode_alike([sources[index] for index in alike], width)
+            if decoding is None:
+                decoding = group
+            else:
+                decoding.join(group)
+        assert decoding is not None
+        decoding.rearrange(order)
+        return decoding
+
+    def _encode_alike(self, sources: Sequence[Sequence[int]], width: int) -> "OnnxDecoding":
+        """Reads sentences whose padded lengths are the same."""
         source_ids, source_mask = pad_sources(sources, self._graphs.config.special_ids.pad)
         architecture = self._graphs.config.architecture
         cross = CrossMemory(architecture, source_mask, self._graphs.new_tensors)
@@ -169,6 +187,12 @@ class OnnxDecoding:
         needed = self._longest_source()
         if 0 < 2 * needed <= self._cross.keys.length:
             self._cross.resize(self._cross.keys.capacity, needed, len(slots))
+
+    def rearrange(self, order: Sequence[int]) -> None:
+        """The sentence now at ``i`` becomes the one at ``order[i]``; nothing moves in memory."""
+        slots = np.empty_like(self._slots)
+        slots[np.asarray(order)] = self._slots
+        self._slots = slots
 
     def join(self, other: Decoding) -> None:
         """Appends the sentences of ``other``, which must not be used again.
