@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from app.attention.maps import AttentionDepths, AttentionMap, ChosenMaps, Family, choose, cut_maps
 from app.engine.engine import Engine, EngineState, Sentence
-from app.engine.hypotheses import Hypothesis, SearchOptions
+from app.engine.hypotheses import Hypothesis, SearchOptions, target_room
 from app.engine.step_model import ExplainModel
-from app.errors import TooLarge
+from app.errors import DeadlineExceeded, TooLarge
 from app.text.normalise import normalise
 from app.text.segments import is_translatable, join
 from app.text.split import split
@@ -31,8 +31,7 @@ class TranslatorSettings:
 
     Attributes:
         directions: pairs of (source, target) languages.
-        target_pieces_per_source_piece: a translation may have this many pieces per piece of its source,
-            plus ``spare_target_pieces``; beyond that it is cut and says so.
+        deadline_seconds: from a request's arrival to its answer.
     """
 
     directions: tuple[tuple[str, str], ...]
@@ -41,8 +40,6 @@ class TranslatorSettings:
     depths: AttentionDepths
     max_attention_values: int
     deadline_seconds: float
-    target_pieces_per_source_piece: float = 2.0
-    spare_target_pieces: int = 16
 
 
 @dataclass(frozen=True)
@@ -92,6 +89,15 @@ class Translator:
             QueueFull, NotReady, DeadlineExceeded, EngineFailed: from the engine.
         """
         chosen = choose(request.attention, self._settings.depths) if request.attention else None
+        seconds = self._settings.deadline_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._translate(request, chosen)
+        except TimeoutError:
+            raise DeadlineExceeded(seconds) from None
+
+    async def _translate(self, request: TranslateRequest, chosen: ChosenMaps | None) -> TranslateResult:
+        """``translate`` without its deadline."""
         texts = [await asyncio.to_thread(self._read, text, request) for text in request.texts]
         hypotheses = iter(await self._decode([part for parts in texts for part in parts], request))
         found = [[next(hypotheses) if part.source_ids else [] for part in parts] for parts in texts]
@@ -122,17 +128,21 @@ class Translator:
             if part.source_ids
         ]
         answers = self._engine.submit(sentences, self._settings.deadline_seconds)
-        return list(await asyncio.gather(*map(asyncio.wrap_future, answers)))
+        try:
+            return list(await asyncio.gather(*map(asyncio.wrap_future, answers)))
+        finally:
+            # Where one sentence failed nobody waits for the others: their rows are free at the next step.
+            for answer in answers:
+                answer.cancel()
 
     def _search_options(self, source_len: int, request: TranslateRequest) -> SearchOptions:
         settings = self._settings
-        room = int(settings.target_pieces_per_source_piece * source_len) + settings.spare_target_pieces
         penalty = settings.length_penalty if request.length_penalty is None else request.length_penalty
         return SearchOptions(
             beam_size=request.beam_size or settings.beam_size,
             length_penalty=penalty,
             alternatives=request.alternatives,
-            target_len=min(room, self._engine.limits.target_len),
+            target_len=target_room(source_len, self._engine.limits.target_len),
         )
 
     def _check_attention_size(

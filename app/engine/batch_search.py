@@ -17,9 +17,9 @@ def search_batch(model: StepModel, sources: Sequence[Sequence[int]], options: Se
     if not sources:
         return []
     limits = model.limits
-    batch: RunningBatch[int] = RunningBatch(model, options.beam_size)
+    batch: RunningBatch[int] = RunningBatch(limits.vocab_size, options.beam_size)
     searches = [start_search(options, limits.bos_id, limits.eos_id) for _ in sources]
-    batch.join(sources, searches, range(len(sources)))
+    batch.join(model.encode(sources, options.beam_size), searches, range(len(sources)))
     while len(batch):
         batch.step()
     return [search.hypotheses() for search in searches]

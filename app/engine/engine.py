@@ -57,9 +57,9 @@ class Sentence:
 class Engine:
     """Decodes sentences for everybody who submits; answers through futures.
 
-    When the model raises, every sentence of that batch is answered with ``EngineFailed``. Then the engine
-    probes the model with a trivial sentence: if that works, the fault was the batch's and it goes on;
-    else all who wait are answered too and it takes no more requests.
+    When the model raises, every sentence of that batch (of one beam size) is answered with ``EngineFailed``.
+    Then the engine probes the model with a trivial sentence: if that works, the fault was the batch's and
+    it goes on; else all who wait are answered too and it takes no more requests.
     """
 
     def __init__(self, model: StepModel, settings: EngineSettings, clock: Callable[[], float] = time.monotonic) -> None:
@@ -134,10 +134,11 @@ class Engine:
 
     def _run(self) -> None:
         while self._wait_for_work():
-            try:
-                self._iterate()
-            except Exception as error:
-                self._recover(error)
+            self._drop_expired()
+            self._admit()
+            for batch in list(self._batches.values()):
+                self._step(batch)
+            self._batches = {width: batch for width, batch in self._batches.items() if len(batch)}
         self._answer_everybody(NotReady(f"the engine is {self._state.value}"))
 
     def _wait_for_work(self) -> bool:
@@ -150,32 +151,28 @@ class Engine:
     def _busy(self) -> bool:
         return len(self._scheduler) > 0 or any(len(batch) for batch in self._batches.values())
 
-    def _iterate(self) -> None:
-        """Drops what nobody waits for any more, admits what fits, moves every batch one step."""
-        self._drop_expired()
-        self._admit()
-        for batch in self._batches.values():
-            for ticket, search in batch.step():
-                _resolve(ticket, search.hypotheses())
-        self._batches = {width: batch for width, batch in self._batches.items() if len(batch)}
-
     def _drop_expired(self) -> None:
+        """Drops what nobody waits for any more."""
         now = self._clock()
 
         def unwanted(ticket: Ticket) -> bool:
             return ticket.answer.cancelled() or ticket.deadline <= now
 
-        dropped: list[Ticket] = []
         if now >= self._next_queue_check:
             self._next_queue_check = now + _QUEUE_CHECK_SECONDS
             with self._changed:
-                dropped += self._scheduler.drop(unwanted)
-        for batch in self._batches.values():
-            dropped += batch.drop(unwanted)
-        for ticket in dropped:
-            _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
+                waiting = self._scheduler.drop(unwanted)
+            for ticket in waiting:
+                _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
+        for batch in list(self._batches.values()):
+            try:
+                for ticket in batch.drop(unwanted):
+                    _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
+            except Exception as error:
+                self._recover(batch.clear(), error)
 
     def _admit(self) -> None:
+        """Lets as many sentences join as there are rows for."""
         used = sum(batch.rows for batch in self._batches.values())
         with self._changed:
             tickets = self._scheduler.take(self._settings.batch_rows - used)
@@ -183,26 +180,34 @@ class Engine:
         for ticket in tickets:
             by_width.setdefault(ticket.options.beam_size, []).append(ticket)
         limits = self._model.limits
-        failure: Exception | None = None
         for width, group in by_width.items():
-            batch = self._batches.setdefault(width, RunningBatch(self._model, width))
-            searches = [start_search(ticket.options, limits.bos_id, limits.eos_id) for ticket in group]
+            batch = self._batches.setdefault(width, RunningBatch(limits.vocab_size, width))
             try:
-                batch.join([ticket.source for ticket in group], searches, group)
+                newcomers = self._model.encode([ticket.source for ticket in group], width)
             except Exception as error:
-                failure = error
-                for ticket in group:
-                    _reject(ticket, EngineFailed("the model failed to read a batch of sentences"), error)
-        if failure is not None:
-            raise failure
+                self._recover(group, error)
+                continue
+            try:
+                searches = [start_search(ticket.options, limits.bos_id, limits.eos_id) for ticket in group]
+                batch.join(newcomers, searches, group)
+            except Exception as error:
+                self._recover([*batch.clear(), *group], error)
 
-    def _recover(self, error: Exception) -> None:
-        """Answers everybody in the failed batches; goes on if the model still works."""
-        _log.exception("the model raised while decoding", exc_info=error)
-        for batch in self._batches.values():
-            for ticket in batch.clear():
-                _reject(ticket, EngineFailed("the model failed while decoding this batch"), error)
-        self._batches = {}
+    def _step(self, batch: RunningBatch[Ticket]) -> None:
+        """Moves one batch one piece on and answers what finished."""
+        try:
+            finished = batch.step()
+        except Exception as error:
+            self._recover(batch.clear(), error)
+            return
+        for ticket, search in finished:
+            _resolve(ticket, search.hypotheses())
+
+    def _recover(self, failed: Sequence[Ticket], error: Exception) -> None:
+        """Answers the sentences that the model failed on; goes on if it still works."""
+        _log.error("the model raised while decoding", exc_info=error)
+        for ticket in failed:
+            _reject(ticket, EngineFailed("the model failed while decoding this batch"), error)
         try:
             self._probe()
         except Exception:

@@ -38,3 +38,12 @@ class Hypothesis:
     log_prob: float
     score: float
     finish_reason: FinishReason
+
+
+def target_room(source_len: int, limit: int) -> int:
+    """Most pieces that a translation of ``source_len`` ids may have, at most the model's ``limit``.
+
+    Twice the source and some to spare is more than any pair of languages needs; a search that runs on is
+    repeating itself, and is cut there instead of costing everybody time.
+    """
+    return min(2 * source_len + 16, limit)
