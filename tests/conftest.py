@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.text.tokenizer import TOKENIZER_FILE
 from export.export import ExportRequest, export_model
-from model.checkpoint import TOKENIZER_FILE, Checkpoint, save_checkpoint
+from model.checkpoint import Checkpoint, save_checkpoint
 from model.config import RunConfig, TrainingConfig, TransformerConfig
 from model.tokenizer import train_tokenizer
 from model.transformer import Transformer

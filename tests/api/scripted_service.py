@@ -60,7 +60,7 @@ class ScriptedService:
             provider="none",
             threads=1,
             architecture={"heads": 2, "norm": "post"},
-            limits={"source_pieces": 9},
+            limits={"source_len": 9},
             certificate={"bleu": 100.0},
         )
 

@@ -80,7 +80,7 @@ def test_nothing_to_translate_comes_back_unchanged(client: TestClient, text: str
 
 
 def test_a_sentence_longer_than_the_model_reads_is_not_truncated(client: TestClient) -> None:
-    limit = client.get("/info").json()["model"]["limits"]["source_pieces"]
+    limit = client.get("/info").json()["model"]["limits"]["source_len"]
     text = " ".join(["the cat sleeps and the dog eats,"] * limit) + " and Zanzibar."
     translation = translate(client, text=text, source="en", target="fr", beam_size=1)["translations"][0]
     assert len(translation["segments"]) > 1

@@ -11,7 +11,7 @@ import pytest
 from app.engine.engine import Engine, EngineSettings, EngineState, Sentence
 from app.engine.hypotheses import SearchOptions
 from app.errors import DeadlineExceeded, EngineFailed, NotReady, QueueFull
-from tests.engine.scripted_model import ScriptedModel, echo_rule, random_rule
+from tests.engine.scripted_model import ScriptedDecoding, ScriptedModel, echo_rule, random_rule
 
 GREEDY = SearchOptions(1, 1.0, 0, 40)
 BEAM = SearchOptions(3, 1.0, 0, 40)
@@ -117,6 +117,47 @@ def test_a_fault_answers_its_batch_and_the_engine_goes_on(model: GatedModel, eng
         assert isinstance(caught.value.__cause__, RuntimeError)
     assert engine.submit([sentence(14)], SECONDS)[0].result(10)[0].ids == (14,)
     assert engine.state is EngineState.READY
+
+
+@pytest.mark.parametrize("method", ["keep", "reorder", "join"])
+def test_a_fault_between_steps_answers_everybody_too(
+    method: str, model: GatedModel, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold(model, engine)
+
+    def fail(*_: object) -> None:
+        monkeypatch.undo()
+        raise MemoryError(method)
+
+    monkeypatch.setattr(ScriptedDecoding, method, fail)
+    # Two of these fit at once: the first leaves the second, then the third joins it.
+    sources = [(5, 6), (5, 6, 7, 8, 9, 10, 11, 12), (4, 5, 6)]
+    tickets = [engine.submit([sentence(*source, options=BEAM)], SECONDS)[0] for source in sources]
+    model.gate.set()
+    answers = [ticket.exception(10) for ticket in tickets]
+    assert any(isinstance(error, EngineFailed) for error in answers)
+    assert engine.submit([sentence(14)], SECONDS)[0].result(10)[0].ids == (14,)
+
+
+def test_a_fault_leaves_other_beam_sizes_alone(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    model.fault, model.fault_source = RuntimeError("poison"), (13,)
+    poisoned = engine.submit([sentence(13)], SECONDS)[0]
+    healthy = engine.submit([sentence(5, 6, 7, options=BEAM)], SECONDS)[0]
+    model.gate.set()
+    assert isinstance(poisoned.exception(10), EngineFailed)
+    assert healthy.result(10)[0].ids == (5, 6, 7)
+
+
+def test_numbers_that_are_none_are_a_fault() -> None:
+    def overflown(source: tuple[int, ...], fed: tuple[int, ...]) -> np.ndarray:
+        return np.full(9, np.nan if len(source) > 1 else -2.0, dtype=np.float32)
+
+    for options in (GREEDY, BEAM):
+        engine = Engine(ScriptedModel(overflown, 9), EngineSettings(8, 8))
+        engine.start()
+        assert isinstance(engine.submit([sentence(2, 3, options=options)], SECONDS)[0].exception(10), EngineFailed)
+        engine.stop(5)
 
 
 def test_a_dead_model_answers_everybody_and_takes_no_more(model: GatedModel, engine: Engine) -> None:

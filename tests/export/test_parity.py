@@ -11,7 +11,14 @@ from app.runtime.model_directory import ModelDirectory
 from app.runtime.onnx_step_model import OnnxStepModel, model_limits
 from app.runtime.providers import RuntimeOptions
 from export.model_directory import build_model_directory
-from export.parity import Comparison, compare_explanations, compare_paths, compare_steps, explanation_difference
+from export.parity import (
+    Comparison,
+    compare_explanations,
+    compare_paths,
+    compare_steps,
+    explanation_difference,
+    step_shapes,
+)
 from export.quantize import dequantized, quantize
 from model.step_model import TorchExplainModel, TorchStepModel
 from tests.conftest import random_checkpoint, tiny_run_config
@@ -21,6 +28,7 @@ SHAPES = {
     "post": {"norm": "post"},
     "learned positions": {"positions": "learned"},
     "untied": {"tie_embeddings": False, "norm": "post", "positions": "learned"},
+    "sources up to the last position": {"max_positions": 96},
     "deeper decoder": {"encoder_layers": 1, "decoder_layers": 3},
 }
 
@@ -70,6 +78,11 @@ def test_attention_is_a_distribution_and_never_looks_ahead(exported: Exported) -
     future = np.triu(np.ones((3, 3), dtype=bool), k=1)
     assert (found.decoder[..., future] == 0).all()
     assert (found.decoder[..., ~future] > 0).all()
+
+
+def test_a_source_of_exactly_the_limit_is_compared(exported: Exported) -> None:
+    limits = exported.step.limits
+    assert (limits.source_len,) in {shape.source_lens for shape in step_shapes(limits)}
 
 
 @pytest.mark.parametrize("largest", [0.2, float("nan"), float("inf")])

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.text.tokenizer import Tokenizer
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.check_overlap import evaluation_forms, main
-from model.checkpoint import TOKENIZER_FILE
 from model.corpus import bare_form
 from model.dataset import prepare
 from tests.model.tiny import tiny_config

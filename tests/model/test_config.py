@@ -17,6 +17,7 @@ from tests.model.tiny import tiny_config
         ({"transformer": {"heads": 3}}, "transformer.heads must be a divisor of d_model 512, not 3"),
         ({"transformer": {"d_model": 9, "heads": 3}}, "transformer.d_model must be even"),
         ({"transformer": {"encoder_layers": 0}}, "transformer.encoder_layers must be at least 1"),
+        ({"transformer": {"max_positions": 100}}, "transformer.max_positions must be a multiple of 16"),
         ({"transformer": {"dropout": 1.0}}, "transformer.dropout"),
         ({"transformer": {"norm": "middle"}}, "transformer.norm must be one of"),
         ({"transformer": {"positions": "none"}}, "transformer.positions"),

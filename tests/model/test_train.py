@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from app.engine.hypotheses import SearchOptions
-from app.text.tokenizer import Tokenizer
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.batching import collate
-from model.checkpoint import TOKENIZER_FILE, load_checkpoint
+from model.checkpoint import load_checkpoint
 from model.config import ConfigError, RunConfig
 from model.curve import draw_curve, ticks
 from model.dataset import prepare

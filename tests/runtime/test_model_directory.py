@@ -29,8 +29,8 @@ def edit_config(directory: Path, **changes: object) -> None:
 def test_what_was_exported_opens(directory: Path) -> None:
     opened = open_model_directory(directory)
     assert opened.config.directions == (("en", "fr"), ("fr", "en"))
-    assert opened.config.limits.source_pieces == 102
-    assert opened.config.limits.target_pieces == 160
+    assert opened.config.limits.source_len == 102
+    assert opened.config.limits.target_len == 160
     assert opened.tokenizer_path.is_file()
 
 

@@ -12,25 +12,25 @@ from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions
 
 
-@pytest.mark.parametrize(("works", "device", "precision"), [(False, "cpu", "int8"), (True, "cuda", "float16")])
-def test_auto_follows_the_device(monkeypatch: pytest.MonkeyPatch, works: bool, device: str, precision: str) -> None:
+@pytest.mark.parametrize(("works", "provider", "precision"), [(False, "cpu", "int8"), (True, "cuda", "float16")])
+def test_auto_follows_the_provider(monkeypatch: pytest.MonkeyPatch, works: bool, provider: str, precision: str) -> None:
     monkeypatch.setattr(providers, "_cuda_works", lambda: works)
-    assert RuntimeOptions().resolved_device() == device
+    assert RuntimeOptions().resolved_provider() == provider
     assert RuntimeOptions().resolved_precision() == precision
 
 
 def test_what_is_asked_for_is_not_second_guessed() -> None:
     options = RuntimeOptions("cuda", "float32")
-    assert (options.resolved_device(), options.resolved_precision()) == ("cuda", "float32")
+    assert (options.resolved_provider(), options.resolved_precision()) == ("cuda", "float32")
 
 
 @pytest.mark.skipif(providers._cuda_works(), reason="needs a machine without a GPU")
-def test_a_device_that_does_not_start_is_an_error(tiny_model_directory: Path) -> None:
+def test_a_provider_that_does_not_start_is_an_error(tiny_model_directory: Path) -> None:
     with pytest.raises(ModelDirectoryError, match="CUDAExecutionProvider"):
         OnnxStepModel(open_model_directory(tiny_model_directory), RuntimeOptions("cuda", "float16"))
 
 
-def test_graphs_that_a_device_cannot_run_are_refused(tiny_model_directory: Path) -> None:
+def test_graphs_that_a_provider_cannot_run_are_refused(tiny_model_directory: Path) -> None:
     with pytest.raises(ModelDirectoryError, match="int8 graphs do not run on CUDA"):
         OnnxStepModel(open_model_directory(tiny_model_directory), RuntimeOptions("cuda", "int8"))
 

@@ -1,0 +1,169 @@
+"""The whole path over a scripted model: what comes back, and what happens when something goes wrong."""
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from app.attention.maps import AttentionDepths, AttentionSelection
+from app.engine.engine import Engine, EngineSettings
+from app.engine.step_model import Explanation, Float32
+from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, TooLarge
+from app.main import Running, create_app
+from app.settings import Settings
+from app.text.tokenizer import Tokenizer
+from app.translation import ModelInfo, TranslateRequest, TranslateResult
+from app.translator import Translator, TranslatorSettings
+from tests.engine.scripted_model import ScriptedModel, log_softmax
+
+DEPTHS = AttentionDepths(encoder_layers=3, decoder_layers=2, heads=4)
+SETTINGS = TranslatorSettings((("en", "fr"), ("fr", "en")), 1, 1.0, DEPTHS, 10_000, 20.0)
+INFO = ModelInfo("scripted", "1", "float32", "none", 1, {}, {}, {})
+
+
+class UniformExplainer:
+    def explain(self, source_ids: Sequence[int], target_ids: Sequence[int]) -> Explanation:
+        source, target = len(source_ids), len(target_ids)
+
+        def maps(layers: int, query: int, key: int) -> Float32:
+            return np.full((layers, 4, query, key), 1 / key, dtype=np.float32)
+
+        return Explanation(
+            np.zeros(target, np.float32), maps(3, source, source), maps(2, target, target), maps(2, target, source)
+        )
+
+
+class World:
+    """A translator whose model repeats its source, with everything in reach of a test."""
+
+    def __init__(self, tokenizer: Tokenizer, settings: TranslatorSettings = SETTINGS) -> None:
+        self.model = ScriptedModel(self._rule, tokenizer.vocab_size)
+        special = tokenizer.special_ids
+        self.eos = special.eos
+        self.model.limits = dataclasses.replace(self.model.limits, bos_id=special.bos, eos_id=special.eos)
+        self.silent = self.endless = False
+        self.seconds_per_step = 0.0
+        self.engine = Engine(self.model, EngineSettings(batch_rows=4, queue_sentences=30))
+        self.engine.start()
+        self.translator = Translator(INFO, settings, tokenizer, self.engine, UniformExplainer())
+
+    def _rule(self, source: tuple[int, ...], fed: tuple[int, ...]) -> Float32:
+        time.sleep(self.seconds_per_step)
+        position = len(fed)
+        wanted = source[position] if position < len(source) else self.eos
+        if self.silent or source[0] == self.eos:
+            wanted = self.eos
+        if self.endless:
+            wanted = source[1]
+        logits = np.zeros(self.model.limits.vocab_size)
+        logits[wanted] = 20.0
+        return log_softmax(logits)
+
+    def translate(self, *texts: str, **options: object) -> TranslateResult:
+        request = TranslateRequest(texts, "en", "fr", **options)  # type: ignore[arg-type]
+        return asyncio.run(self.translator.translate(request))
+
+
+@pytest.fixture
+def world(tiny_tokenizer: Path) -> Iterator[World]:
+    world = World(Tokenizer(tiny_tokenizer))
+    yield world
+    world.engine.stop(5)
+
+
+def test_repeating_everything_gives_the_text_back(world: World) -> None:
+    text = "\n The cat sleeps.  Where is it?\r\n\r\n - \nA house 🎉 and 中文.\n"
+    translation = world.translate(text).translations[0]
+    assert translation.text == text
+    for segment in translation.segments:
+        assert segment.source == segment.target
+        start, end = segment.source.span
+        assert text[start:end] == segment.source.text
+    assert [segment.finish_reason for segment in translation.segments] == ["eos", "eos", "copied", "eos"]
+
+
+def test_many_texts_keep_their_order(world: World) -> None:
+    texts = [f"The cat {number}." for number in range(12)]
+    assert [one.text for one in world.translate(*texts, beam_size=3).translations] == texts
+
+
+def test_a_sentence_translated_to_nothing_is_copied(world: World) -> None:
+    world.silent = True
+    translation = world.translate("The cat sleeps. The dog too.").translations[0]
+    assert translation.text == "The cat sleeps. The dog too."
+    assert [segment.finish_reason for segment in translation.segments] == ["copied", "copied"]
+    assert translation.segments[0].log_prob is None
+
+
+def test_a_translation_that_does_not_end_is_cut_and_says_so(world: World) -> None:
+    world.endless = True
+    segment = world.translate("The cat.").translations[0].segments[0]
+    assert segment.finish_reason == "length"
+    assert len(segment.target.pieces) == 2 * (len(segment.source.pieces) + 2) + 16
+
+
+def test_maps_have_the_pieces_of_their_axes(world: World) -> None:
+    selection = AttentionSelection(("encoder", "decoder", "cross"), (-1, 0), (2,))
+    segment = world.translate("The cat sleeps.", attention=selection).translations[0].segments[0]
+    assert segment.attention is not None
+    source = (">>fr<<", *segment.source.pieces, "</s>")
+    fed = ("<s>", *segment.target.pieces)
+    axes = {family: (one.query, one.key) for family, one in segment.attention.items()}
+    assert axes == {"encoder": (source, source), "decoder": (fed, fed), "cross": (fed, source)}
+    assert segment.attention["encoder"].layers == (2, 0)
+    assert segment.attention["cross"].layers == (1, 0)
+    assert segment.attention["cross"].values.shape == (2, 1, len(fed), len(source))
+
+
+def test_layers_are_those_of_each_family(world: World) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        world.translate("The cat.", attention=AttentionSelection(("encoder", "cross"), (2,), None))
+    assert (caught.value.field, caught.value.value) == ("attention.layers", 2)
+
+
+def test_too_much_attention_is_refused_with_the_number(world: World) -> None:
+    text = "The cat sleeps on the old chair. " * 20
+    with pytest.raises(TooLarge) as caught:
+        world.translate(text, attention=AttentionSelection(("encoder", "decoder", "cross"), None, None))
+    assert caught.value.field == "attention"
+    assert caught.value.limit == 10_000
+    assert isinstance(caught.value.value, int)
+    assert caught.value.value > 10_000
+
+
+def test_the_deadline_frees_the_engine(tiny_tokenizer: Path) -> None:
+    world = World(Tokenizer(tiny_tokenizer), dataclasses.replace(SETTINGS, deadline_seconds=0.2))
+    world.seconds_per_step = 0.05
+    with pytest.raises(DeadlineExceeded, match=r"0\.2 seconds"):
+        world.translate("The cat sleeps on the old chair. " * 10)
+    world.seconds_per_step = 0.0
+    assert world.translate("The cat.").translations[0].text == "The cat."
+    world.engine.stop(5)
+
+
+def test_one_failed_sentence_ends_its_request_not_others(world: World) -> None:
+    world.model.fault = RuntimeError("poison")
+    world.model.fault_source = tuple(Tokenizer.encode_source(world.translator._tokenizer, "The dog.", "fr"))
+    with pytest.raises(EngineFailed):
+        world.translate("The dog.", *["The cat sleeps."] * 20)
+    world.model.fault = None
+    assert world.translate("The dog.").translations[0].text == "The dog."
+
+
+def test_a_dead_model_answers_500_and_readiness_turns_503(tiny_tokenizer: Path) -> None:
+    world = World(Tokenizer(tiny_tokenizer))
+    app = create_app(Settings(), lambda _: Running(world.translator, 1, lambda: world.engine.stop(5)))
+    with TestClient(app) as client:
+        body = {"text": "The cat.", "source": "en", "target": "fr"}
+        assert client.get("/health/ready").status_code == 200
+        assert client.post("/translate", json=body).json()["translations"][0]["text"] == "The cat."
+        world.model.fault = RuntimeError("the device is gone")
+        assert client.post("/translate", json=body).status_code == 500
+        assert client.get("/health/ready").status_code == 503
+        assert client.get("/health/live").status_code == 200
+        assert client.post("/translate", json=body).status_code == 503
