@@ -144,7 +144,7 @@ def _model_info(directory: ModelDirectory, options: RuntimeOptions, precision: s
         id=config.id,
         revision=config.revision,
         precision=precision,
-        provider={"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}[options.resolved_device()],
+        provider={"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}[options.resolved_provider()],
         threads=options.threads,
         architecture=dataclasses.asdict(config.architecture),
         limits=dataclasses.asdict(config.limits),

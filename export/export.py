@@ -17,12 +17,12 @@ from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import ModelDirectory, open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel, model_limits
 from app.runtime.providers import Precision, RuntimeOptions
-from app.text.tokenizer import Tokenizer
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from export.model_directory import build_model_directory, seal_model_directory
 from export.parity import Comparison, compare_explanations, compare_paths, compare_steps
 from export.quality import Direction, Quality, compare_tokens, measure, quality_faults, read_directions
 from export.quantize import dequantized, quantize
-from model.checkpoint import TOKENIZER_FILE, Checkpoint, load_checkpoint
+from model.checkpoint import Checkpoint, load_checkpoint
 from model.step_model import TorchExplainModel, TorchStepModel
 from model.transformer import Transformer
 
@@ -86,7 +86,7 @@ def certify(reference: Checkpoint, directory: ModelDirectory, texts: Path | None
     """Compares everything with ``reference``; the certificate, and every fault found on the way."""
     transformer = reference.transformer()
     limits = model_limits(directory.config)
-    options = RuntimeOptions(device="cpu")
+    options = RuntimeOptions(provider="cpu")
     precisions = get_args(Precision)
     models = {one: OnnxStepModel(directory, dataclasses.replace(options, precision=one)) for one in precisions}
     explain = OnnxExplainModel(directory, options)
@@ -109,7 +109,7 @@ def _directions(
         return []
     config = directory.config
     try:
-        return read_directions(texts, config.languages, tokenizer, config.limits.source_pieces)
+        return read_directions(texts, config.languages, tokenizer, config.limits.source_len)
     except ValueError as error:
         faults.append(str(error))
         return []

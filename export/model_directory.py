@@ -18,7 +18,6 @@ from app.runtime.model_directory import (
     COPY_ROWS_FILE,
     EXPLAIN_FILE,
     FORMAT_VERSION,
-    TOKENIZER_FILE,
     WEIGHTS_FILE,
     Architecture,
     Limits,
@@ -29,14 +28,13 @@ from app.runtime.model_directory import (
     config_to_json,
     file_digest,
 )
-from app.text.tokenizer import Tokenizer
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from export.graphs import ELEMENT_TYPES, copy_rows_graph, decoder_step_graph, encoder_graph, explain_graph
 from export.quantize import QuantizedWeights
 from export.weight_file import WeightFile
 from model.checkpoint import Checkpoint
+from model.step_model import limits_of
 
-_TARGET_PIECES = 256
-_TAG_AND_END = 2
 _REVISION_DIGITS = 12
 
 
@@ -76,8 +74,9 @@ def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, re
     """What ``config.json`` says."""
     run = checkpoint.config
     architecture = {key: value for key, value in asdict(run.transformer).items() if key != "dropout"}
-    max_positions = run.transformer.max_positions
     languages = run.training.languages
+    special = tokenizer.special_ids
+    limits = limits_of(run.transformer, run.training.max_pieces, special)
     return ModelConfig(
         format_version=FORMAT_VERSION,
         id=model_id,
@@ -85,11 +84,8 @@ def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, re
         languages=languages,
         directions=tuple(permutations(languages, 2)),
         architecture=Architecture(**architecture),
-        limits=Limits(
-            source_pieces=min(run.training.max_pieces + _TAG_AND_END, max_positions),
-            target_pieces=min(_TARGET_PIECES, max_positions),
-        ),
-        special_ids=_special_pieces(tokenizer, languages),
+        limits=Limits(limits.source_len, limits.target_len),
+        special_ids=SpecialPieces(pad=special.pad, bos=special.bos, eos=special.eos),
         search=SearchDefaults(beam_size=4, length_penalty=1.0),
         graphs={
             precision: StepGraphs(names.encoder_file(precision), names.decoder_step_file(precision))
@@ -100,12 +96,6 @@ def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, re
         weights=WEIGHTS_FILE,
         tokenizer=TOKENIZER_FILE,
     )
-
-
-def _special_pieces(tokenizer: Tokenizer, languages: tuple[str, ...]) -> SpecialPieces:
-    special = tokenizer.special_ids
-    tags = {language: tokenizer.tag_id(language) for language in languages}
-    return SpecialPieces(pad=special.pad, bos=special.bos, eos=special.eos, tags=tags)
 
 
 def _revision(directory: Path) -> str:

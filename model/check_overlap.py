@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.text.tokenizer import Tokenizer
-from model.checkpoint import TOKENIZER_FILE
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.corpus import bare_form, corpus_files, read_lines
 from model.dataset import open_corpus
 

@@ -11,8 +11,6 @@ from torch import Tensor
 from model.config import RunConfig, run_config
 from model.transformer import Transformer
 
-TOKENIZER_FILE = "tokenizer.model"
-
 
 @dataclass(frozen=True)
 class Checkpoint:

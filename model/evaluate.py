@@ -24,8 +24,8 @@ from app.runtime.providers import Precision, RuntimeOptions
 from app.text.normalise import normalise
 from app.text.segments import is_translatable, join
 from app.text.split import Sentence, split
-from app.text.tokenizer import Tokenizer
-from model.checkpoint import TOKENIZER_FILE, load_checkpoint
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
+from model.checkpoint import load_checkpoint
 from model.corpus import read_lines
 from model.scoring import score, search_all
 from model.step_model import TorchStepModel, limits_of

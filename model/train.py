@@ -19,11 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from app.text.tokenizer import Tokenizer
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.batching import Batch, BatchMaker
 from model.check_overlap import evaluation_forms
 from model.checkpoint import (
-    TOKENIZER_FILE,
     Checkpoint,
     average_checkpoints,
     load_checkpoint,

@@ -35,9 +35,9 @@ class Embedding(nn.Module):
         else:
             self.positions = nn.Parameter(torch.randn(config.max_positions, config.d_model) * 0.02)
 
-    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """``ids [rows, length]`` at positions ``start``, ``start + 1``, ... to ``[rows, length, d_model]``."""
-        embedded = self.pieces(ids) * self.scale + self.positions[start : start + ids.shape[1]]
+    def forward(self, ids: Tensor) -> Tensor:
+        """``ids [rows, length]`` at positions 0, 1, ... to ``[rows, length, d_model]``."""
+        embedded = self.pieces(ids) * self.scale + self.positions[: ids.shape[1]]
         dropped: Tensor = self.dropout(embedded)
         return dropped
 

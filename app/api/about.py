@@ -72,7 +72,7 @@ _EXAMPLE_INFO = {
         "provider": "CPUExecutionProvider",
         "threads": 2,
         "architecture": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 512, "heads": 8},
-        "limits": {"source_pieces": 256, "target_pieces": 256},
+        "limits": {"source_len": 256, "target_len": 256},
         "certificate": {"bleu": {"int8": 37.1}},
     },
     "limits": {

@@ -32,8 +32,8 @@ class OnnxExplainModel:
         """
         limits = self._config.limits
         for what, ids, limit in (
-            ("source", source_ids, limits.source_pieces),
-            ("target", target_ids, limits.target_pieces),
+            ("source", source_ids, limits.source_len),
+            ("target", target_ids, limits.target_len),
         ):
             if not 1 <= len(ids) <= limit:
                 raise ValueError(f"a {what} has 1 to {limit} ids, not {len(ids)}")

@@ -13,7 +13,6 @@ FORMAT_VERSION = 1
 CONFIG_FILE = "config.json"
 CHECKSUMS_FILE = "checksums.json"
 CERTIFICATE_FILE = "certificate.json"
-TOKENIZER_FILE = "tokenizer.model"
 WEIGHTS_FILE = "weights.bin"
 EXPLAIN_FILE = "explain.onnx"
 COPY_ROWS_FILE = "copy_rows.onnx"
@@ -46,18 +45,17 @@ class Architecture:
 class Limits:
     """Longest sentences in ids: sources with tag and end, targets with end."""
 
-    source_pieces: int
-    target_pieces: int
+    source_len: int
+    target_len: int
 
 
 @dataclass(frozen=True)
 class SpecialPieces:
-    """Ids of the pieces that carry structure; ``tags`` by target language."""
+    """Ids of the pieces that carry structure."""
 
     pad: int
     bos: int
     eos: int
-    tags: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,8 @@ class ModelConfig:
     """Content of ``config.json``.
 
     Attributes:
-        revision: hash of weights, graphs and tokenizer; two directories of one revision translate alike.
+        revision: hash of weights, graphs, tokenizer and all that stands here; two directories of one revision
+            translate alike.
         directions: (source, target) languages.
         graphs: by precision: ``int8``, ``float32``, ``float16``.
     """
@@ -141,7 +140,7 @@ def open_model_directory(path: Path) -> ModelDirectory:
     checksums = _read_checksums(path, faults)
     config = _read_config(path, faults)
     if config is not None:
-        needed = (CERTIFICATE_FILE, *config.files())
+        needed = (CONFIG_FILE, CERTIFICATE_FILE, *config.files())
         faults += [f"{name} has no checksum" for name in needed if checksums is not None and name not in checksums]
     if checksums is not None:
         faults += _mismatches(path, checksums)

@@ -41,7 +41,7 @@ class OnnxStepModel:
         precision = options.resolved_precision()
         if precision not in directory.config.graphs:
             raise ModelDirectoryError(directory.path, [f"it has no {precision} graphs"])
-        if options.resolved_device() == "cuda" and precision != "float16":
+        if options.resolved_provider() == "cuda" and precision != "float16":
             raise ModelDirectoryError(directory.path, [f"its {precision} graphs do not run on CUDA, float16 does"])
         files = directory.config.graphs[precision]
         self.precision = precision
@@ -221,7 +221,7 @@ class OnnxDecoding:
             past.resize(room * self._width, positions, self.sentences * self._width)
 
     def _reserve_positions(self, total_len: int) -> None:
-        target_len = self._graphs.config.limits.target_pieces
+        target_len = self._graphs.config.limits.target_len
         if total_len > target_len:
             raise ValueError(f"a row already stands at the model's last position, {target_len}")
         if total_len > self._past.length:
@@ -255,8 +255,8 @@ def model_limits(config: ModelConfig) -> ModelLimits:
     """What a search must know of a model."""
     return ModelLimits(
         vocab_size=config.architecture.vocab_size,
-        source_len=config.limits.source_pieces,
-        target_len=config.limits.target_pieces,
+        source_len=config.limits.source_len,
+        target_len=config.limits.target_len,
         bos_id=config.special_ids.bos,
         eos_id=config.special_ids.eos,
     )
@@ -264,7 +264,7 @@ def model_limits(config: ModelConfig) -> ModelLimits:
 
 def _memory(directory: ModelDirectory, options: RuntimeOptions) -> NewTensorSet:
     dtype = np.float16 if options.resolved_precision() == "float16" else np.float32
-    if options.resolved_device() == "cpu":
+    if options.resolved_provider() == "cpu":
         return lambda count, shape, axis: HostTensorSet(count, shape, axis, dtype)
     session = open_session(directory, directory.config.copy_rows, options)
     return lambda count, shape, axis: DeviceTensorSet(session, count, shape, axis)

@@ -11,7 +11,7 @@ from app.errors import ModelDirectoryError
 from app.runtime.model_directory import ModelDirectory
 
 Precision = Literal["int8", "float32", "float16"]
-Device = Literal["cpu", "cuda"]
+Provider = Literal["cpu", "cuda"]
 
 _CUDA = "CUDAExecutionProvider"
 _CPU = "CPUExecutionProvider"
@@ -22,46 +22,44 @@ class RuntimeOptions:
     """How sessions are opened.
 
     Attributes:
-        device: ``auto`` is CUDA where onnxruntime offers it, else the CPU.
+        provider: ``auto`` is CUDA where onnxruntime offers it, else the CPU.
         precision: ``auto`` is float16 on CUDA and int8 on the CPU.
         threads: of one session, 0 = one per core.
-        spinning: threads wait in a loop between operators, which costs a core and saves microseconds.
     """
 
-    device: Literal["auto"] | Device = "auto"
+    provider: Literal["auto"] | Provider = "auto"
     precision: Literal["auto"] | Precision = "auto"
     threads: int = 0
-    spinning: bool = False
 
-    def resolved_device(self) -> Device:
-        """The device that ``auto`` stands for."""
-        if self.device != "auto":
-            return self.device
+    def resolved_provider(self) -> Provider:
+        """The provider that ``auto`` stands for."""
+        if self.provider != "auto":
+            return self.provider
         return "cuda" if _cuda_works() else "cpu"
 
     def resolved_precision(self) -> Precision:
         """The precision that ``auto`` stands for."""
         if self.precision != "auto":
             return self.precision
-        return "float16" if self.resolved_device() == "cuda" else "int8"
+        return "float16" if self.resolved_provider() == "cuda" else "int8"
 
 
 def open_session(directory: ModelDirectory, file: str, options: RuntimeOptions) -> Any:
     """An ``onnxruntime.InferenceSession`` of one graph.
 
     Raises:
-        ModelDirectoryError: ONNX Runtime refuses the graph, or the device that was asked for.
+        ModelDirectoryError: ONNX Runtime refuses the graph, or the provider that was asked for.
     """
     # Without this, CUDA rounds the factors of float32 products to 10 bits.
     cuda = (_CUDA, {"use_tf32": "0"})
-    providers = [cuda, _CPU] if options.resolved_device() == "cuda" else [_CPU]
+    providers = [cuda, _CPU] if options.resolved_provider() == "cuda" else [_CPU]
     try:
         session = onnxruntime.InferenceSession(
             str(directory.file(file)), _session_options(options), providers=providers
         )
     except Exception as error:  # onnxruntime's exceptions share no base of their own
         raise ModelDirectoryError(directory.path, [f"{file} cannot be opened: {error}"]) from error
-    if options.resolved_device() == "cuda" and _CUDA not in session.get_providers():
+    if options.resolved_provider() == "cuda" and _CUDA not in session.get_providers():
         raise ModelDirectoryError(directory.path, [f"{file} needs {_CUDA}, which does not start here"])
     return session
 
@@ -85,5 +83,6 @@ def _session_options(options: RuntimeOptions) -> Any:
     session_options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     session_options.intra_op_num_threads = options.threads
     session_options.log_severity_level = 3
-    session_options.add_session_config_entry("session.intra_op.allow_spinning", "1" if options.spinning else "0")
+    # Threads that wait for the next operator in a loop cost a core and save microseconds.
+    session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return session_options

@@ -8,6 +8,7 @@ import sentencepiece
 
 from app.text.normalise import normalise
 
+TOKENIZER_FILE = "tokenizer.model"
 PAD_PIECE = "<pad>"
 BOS_PIECE = "<s>"
 EOS_PIECE = "</s>"
