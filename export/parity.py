@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from app.engine.step_model import Explanation, Float32
+from app.engine.step_model import Explanation, Float32, ModelLimits
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.onnx_step_model import OnnxDecoding, OnnxStepModel
 from model.step_model import TorchDecoding, TorchExplainModel, TorchStepModel
@@ -38,6 +38,7 @@ STEP_SHAPES = (
     StepShape((3, 40, 21), 2, 24),
     StepShape((90, 5), 3, 70),
 )
+_STEPS_AT_THE_LIMIT = 2
 EXPLAIN_SHAPES = ((1, 1), (2, 9), (17, 16), (40, 33), (90, 70))
 
 
@@ -60,10 +61,24 @@ class Comparison:
 def compare_steps(reference: TorchStepModel, model: OnnxStepModel) -> Comparison:
     """Candidates of cached steps over random pieces, with rows reordered between steps."""
     random = np.random.default_rng(0)
-    largest = [_step_difference(reference, model, shape, random) for shape in STEP_SHAPES]
-    cases = ", ".join(f"{shape.source_lens} x {shape.width}, {shape.steps} steps" for shape in STEP_SHAPES)
+    shapes = step_shapes(model.limits)
+    largest = [_step_difference(reference, model, shape, random) for shape in shapes]
+    cases = ", ".join(f"{shape.source_lens} x {shape.width}, {shape.steps} steps" for shape in shapes)
     tolerance = STEP_TOLERANCES[model.precision]
     return Comparison("log-probabilities of candidates", model.precision, cases, _maximum(largest), tolerance)
+
+
+def step_shapes(limits: ModelLimits) -> list[StepShape]:
+    """``STEP_SHAPES`` within the limits, and the longest source that the model reads."""
+    shapes = [
+        StepShape(
+            tuple(min(length, limits.source_len) for length in shape.source_lens),
+            shape.width,
+            min(shape.steps, limits.target_len),
+        )
+        for shape in STEP_SHAPES
+    ]
+    return [*shapes, StepShape((limits.source_len,), 1, min(_STEPS_AT_THE_LIMIT, limits.target_len))]
 
 
 def compare_explanations(reference: TorchExplainModel, model: OnnxExplainModel, step: TorchStepModel) -> Comparison:
@@ -103,12 +118,12 @@ def explanation_difference(expected: Explanation, found: Explanation) -> float:
 def _step_difference(
     reference: TorchStepModel, model: OnnxStepModel, shape: StepShape, random: np.random.Generator
 ) -> float:
-    sources = [_random_ids(random, min(length, model.limits.source_len), model) for length in shape.source_lens]
+    sources = [_random_ids(random, length, model) for length in shape.source_lens]
     rows = len(sources) * shape.width
     expected, found = reference.encode(sources, shape.width), model.encode(sources, shape.width)
     last_ids = np.full(rows, model.limits.bos_id)
     largest = []
-    for _ in range(min(shape.steps, model.limits.target_len)):
+    for _ in range(shape.steps):
         largest.append(_candidate_difference(expected, found, last_ids, model.limits.vocab_size))
         last_ids = random.integers(_FIRST_ORDINARY_ID, model.limits.vocab_size, rows)
         parents = np.arange(rows) // shape.width * shape.width + random.integers(0, shape.width, rows)

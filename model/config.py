@@ -39,6 +39,8 @@ class TransformerConfig:
             self.d_model % self.heads == 0, "transformer.heads", f"a divisor of d_model {self.d_model}", self.heads
         )
         _require(self.d_model % 2 == 0, "transformer.d_model", "even", self.d_model)
+        multiple = "a multiple of 16, to which serving pads sources"
+        _require(self.max_positions % 16 == 0, "transformer.max_positions", multiple, self.max_positions)
         _require(0 <= self.dropout < 1, "transformer.dropout", "in [0, 1)", self.dropout)
         _require(self.norm in get_args(Norm), "transformer.norm", f"one of {get_args(Norm)}", self.norm)
         _require(
