@@ -8,24 +8,48 @@ import argparse
 import sys
 from pathlib import Path
 
+from app.runtime.model_directory import SearchDefaults
 from export.export import ExportError, ExportRequest, export_model
+from export.model_directory import DEFAULT_SEARCH
+
+FEWEST_PAIRS = 200
 
 
-def main() -> int:
-    """Command line; see the module's docstring."""
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("output", type=Path)
     parser.add_argument("--id", help="the model's name (default: the name of OUT)")
-    parser.add_argument("--texts", type=Path, help="two columns of sentences to compare and score on")
-    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
-    arguments = parser.parse_args()
+    parser.add_argument(
+        "--texts",
+        type=Path,
+        required=True,
+        help=f"two columns of sentences to compare and score on, at least {FEWEST_PAIRS} lines",
+    )
+    parser.add_argument("--force", action="store_true", help="replace OUT if it is a model directory")
+    parser.add_argument(
+        "--beam-size", type=int, default=DEFAULT_SEARCH.beam_size, help="where a request does not say (%(default)s)"
+    )
+    parser.add_argument(
+        "--length-penalty",
+        type=float,
+        default=DEFAULT_SEARCH.length_penalty,
+        help="where a request does not say (%(default)s)",
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Command line; see the module's docstring."""
+    arguments = _arguments()
     request = ExportRequest(
         checkpoint=arguments.checkpoint,
         output=arguments.output,
         model_id=arguments.id or arguments.output.name,
         texts=arguments.texts,
         force=arguments.force,
+        search=SearchDefaults(arguments.beam_size, arguments.length_penalty),
+        fewest_pairs=FEWEST_PAIRS,
     )
     try:
         certificate = export_model(request)

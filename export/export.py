@@ -1,32 +1,30 @@
 """The whole export in reading order: load, quantise, build, compare, certify, rename into place."""
 
 import dataclasses
-import os
 import platform
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from app.engine.step_model import ModelLimits
+from app.engine.step_model import ModelLimits, StepModel
 from app.runtime.explain_model import OnnxExplainModel
-from app.runtime.model_directory import ModelDirectory, open_model_directory
+from app.runtime.model_directory import ModelDirectory, SearchDefaults, open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel, model_limits
 from app.runtime.providers import Precision, RuntimeOptions
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
-from export.model_directory import build_model_directory, seal_model_directory
+from export.graphs import ELEMENT_TYPES
+from export.model_directory import DEFAULT_SEARCH, build_model_directory, seal_model_directory
 from export.parity import Comparison, compare_explanations, compare_paths, compare_steps
-from export.quality import Direction, Quality, compare_tokens, measure, quality_faults, read_directions
-from export.quantize import dequantized, quantize
-from model.checkpoint import Checkpoint, load_checkpoint
+from export.placing import is_model_directory, put_in_place, staging_directory
+from export.quality import CHECKPOINT, ParallelTexts, Quality, compare_tokens, measure, quality_faults, read_texts
+from export.quantize import QuantizedWeights, dequantized, quantize
+from model.checkpoint import load_checkpoint
 from model.step_model import TorchExplainModel, TorchStepModel
 from model.transformer import Transformer
 
-_BEAM_SIZES = (1, 4)
+_LARGEST_LENGTH_PENALTY = 10
 
 
 class ExportError(Exception):
@@ -44,8 +42,11 @@ class ExportRequest:
     Attributes:
         checkpoint: its tokenizer lies beside it.
         output: the model directory to make.
-        texts: two columns of sentences, one a language; without them nothing is said about quality.
-        force: replace ``output`` if it exists.
+        texts: two columns of sentences, one a language; without them the certificate says that quality was not
+            measured.
+        force: replace ``output`` if it is a model directory.
+        search: how to search where a request does not say; quality is measured so, too.
+        fewest_pairs: how many pairs of ``texts`` the model must be able to read in each direction.
     """
 
     checkpoint: Path
@@ -53,63 +54,84 @@ class ExportRequest:
     model_id: str
     texts: Path | None
     force: bool
+    search: SearchDefaults = DEFAULT_SEARCH
+    fewest_pairs: int = 1
+
+    def faults(self) -> Iterator[str]:
+        """Whatever can be known to be wrong before any work is done."""
+        needed = (self.checkpoint, self.tokenizer_path, *([] if self.texts is None else [self.texts]))
+        yield from (f"{path} is missing" for path in needed if not path.is_file())
+        if self.output.exists() and not self.force:
+            yield f"{self.output} exists"
+        elif self.output.exists() and not is_model_directory(self.output):
+            yield f"{self.output} is not a model directory: it is not replaced"
+        if self.search.beam_size < 1:
+            yield f"the beam size must be at least 1, not {self.search.beam_size}"
+        if not 0 <= self.search.length_penalty <= _LARGEST_LENGTH_PENALTY:
+            yield f"the length penalty must be from 0 to {_LARGEST_LENGTH_PENALTY}, not {self.search.length_penalty}"
+
+    @property
+    def tokenizer_path(self) -> Path:
+        """The tokenizer of the checkpoint."""
+        return self.checkpoint.with_name(TOKENIZER_FILE)
 
 
 def export_model(request: ExportRequest) -> dict[str, Any]:
     """Makes a model directory and returns its certificate.
 
     Raises:
-        ExportError: ``output`` exists, or a check failed; nothing was written.
+        ExportError: ``output`` exists and may not be replaced, or a check failed; nothing was written.
     """
-    tokenizer_path = request.checkpoint.with_name(TOKENIZER_FILE)
-    needed = [request.checkpoint, tokenizer_path, *([] if request.texts is None else [request.texts])]
-    faults = [f"{path} is missing" for path in needed if not path.is_file()]
-    if request.output.exists() and not request.force:
-        faults.append(f"{request.output} exists")
-    if faults:
+    if faults := list(request.faults()):
         raise ExportError(faults)
     weights = quantize(load_checkpoint(request.checkpoint))
-    with _staging(request.output) as staging:
-        config = build_model_directory(weights, tokenizer_path, staging, request.model_id)
-        certificate, faults = certify(dequantized(weights), ModelDirectory(staging, config), request.texts)
+    with staging_directory(request.output) as staging:
+        config = build_model_directory(weights, request.tokenizer_path, staging, request.model_id, request.search)
+        directory = ModelDirectory(staging, config)
+        certificate, faults = certify(weights, directory, request.texts, request.fewest_pairs)
         if faults:
             raise ExportError(faults)
         seal_model_directory(staging, certificate)
         open_model_directory(staging)
-        if request.output.exists():
-            shutil.rmtree(request.output)
-        staging.rename(request.output)
+        put_in_place(staging, request.output)
     return certificate
 
 
-def certify(reference: Checkpoint, directory: ModelDirectory, texts: Path | None) -> tuple[dict[str, Any], list[str]]:
-    """Compares everything with ``reference``; the certificate, and every fault found on the way."""
-    transformer = reference.transformer()
+def certify(
+    weights: QuantizedWeights, directory: ModelDirectory, texts: Path | None, fewest_pairs: int
+) -> tuple[dict[str, Any], list[str]]:
+    """Compares numbers with the de-quantised weights and translations with the trained ones.
+
+    Returns:
+        The certificate, and every fault found on the way.
+    """
+    transformer = dequantized(weights).transformer()
     limits = model_limits(directory.config)
     options = RuntimeOptions(provider="cpu")
-    precisions = get_args(Precision)
-    models = {one: OnnxStepModel(directory, dataclasses.replace(options, precision=one)) for one in precisions}
+    models = {one: OnnxStepModel(directory, dataclasses.replace(options, precision=one)) for one in ELEMENT_TYPES}
     explain = OnnxExplainModel(directory, options)
     comparisons = _compare_numbers(transformer, limits, models, explain)
     faults: list[str] = []
     qualities: list[Quality] = []
     tokenizer = Tokenizer(directory.tokenizer_path)
-    for direction in _directions(texts, directory, tokenizer, faults):
-        comparisons += _compare_texts(TorchStepModel(transformer, limits), models["float32"], direction)
-        beam_size = directory.config.search.beam_size
-        qualities += [measure(model, one, direction, tokenizer, beam_size) for one, model in models.items()]
+    search = directory.config.search
+    trained = TorchStepModel(weights.checkpoint.transformer(), limits)
+    scored: list[tuple[str, StepModel]] = [(CHECKPOINT, trained), *models.items()]
+    for sample in _read_texts(texts, directory, tokenizer, fewest_pairs, faults):
+        comparisons += _compare_texts(TorchStepModel(transformer, limits), models["float32"], sample, search)
+        qualities += [measure(model, one, sample, tokenizer, search) for one, model in scored]
     faults += [fault for comparison in comparisons for fault in comparison.faults()]
-    return _certificate(directory, comparisons, qualities), [*faults, *quality_faults(qualities)]
+    return _certificate(directory, texts, comparisons, qualities), [*faults, *quality_faults(qualities)]
 
 
-def _directions(
-    texts: Path | None, directory: ModelDirectory, tokenizer: Tokenizer, faults: list[str]
-) -> list[Direction]:
+def _read_texts(
+    texts: Path | None, directory: ModelDirectory, tokenizer: Tokenizer, fewest_pairs: int, faults: list[str]
+) -> list[ParallelTexts]:
     if texts is None:
         return []
     config = directory.config
     try:
-        return read_directions(texts, config.languages, tokenizer, config.limits.source_len)
+        return read_texts(texts, config.languages, tokenizer, config.limits.source_len, fewest_pairs)
     except ValueError as error:
         faults.append(str(error))
         return []
@@ -126,32 +148,25 @@ def _compare_numbers(
     ]
 
 
-def _compare_texts(reference: TorchStepModel, model: OnnxStepModel, direction: Direction) -> list[Comparison]:
-    return [compare_tokens(reference, model, direction, beam_size) for beam_size in _BEAM_SIZES]
+def _compare_texts(
+    reference: TorchStepModel, model: OnnxStepModel, sample: ParallelTexts, search: SearchDefaults
+) -> list[Comparison]:
+    """Greedy search, and the one that serves."""
+    searches = [dataclasses.replace(search, beam_size=beam_size) for beam_size in sorted({1, search.beam_size})]
+    return [compare_tokens(reference, model, sample, one) for one in searches]
 
 
 def _certificate(
-    directory: ModelDirectory, comparisons: Sequence[Comparison], qualities: Sequence[Quality]
+    directory: ModelDirectory, texts: Path | None, comparisons: Sequence[Comparison], qualities: Sequence[Quality]
 ) -> dict[str, Any]:
     packages = ("numpy", "onnx", "onnxruntime", "sacrebleu", "sentencepiece", "torch")
     return {
         "model": directory.config.id,
         "revision": directory.config.revision,
         "reference": "the torch model carrying the de-quantised weights, on the CPU",
+        "texts": "none: quality was not measured" if texts is None else texts.name,
         "comparisons": [dataclasses.asdict(comparison) for comparison in comparisons],
         "quality": [dataclasses.asdict(quality) for quality in qualities],
         "machine": platform.processor() or platform.machine(),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
     }
-
-
-@contextmanager
-def _staging(output: Path) -> Iterator[Path]:
-    """A directory beside ``output`` that is gone afterwards unless it was renamed."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}."))
-    os.chmod(staging, 0o755)
-    try:
-        yield staging
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)

@@ -4,6 +4,7 @@ import onnx
 from onnx import TensorProto
 
 from app.runtime import names
+from app.runtime.providers import Precision
 from export.arithmetic import Arithmetic, FloatArithmetic, IntegerArithmetic
 from export.blocks import Blocks
 from export.candidates import top_candidates
@@ -13,10 +14,14 @@ from export.graph_builder import Axis, GraphBuilder
 from export.weight_file import WeightFile
 from model.config import TransformerConfig
 
-ELEMENT_TYPES = {"int8": TensorProto.FLOAT, "float32": TensorProto.FLOAT, "float16": TensorProto.FLOAT16}
+ELEMENT_TYPES: dict[Precision, int] = {
+    "int8": TensorProto.FLOAT,
+    "float32": TensorProto.FLOAT,
+    "float16": TensorProto.FLOAT16,
+}
 
 
-def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: str) -> onnx.ModelProto:
+def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: Precision) -> onnx.ModelProto:
     """Source pieces to the keys and values that decoder steps attend to."""
     builder = GraphBuilder("encoder", weights)
     blocks = Blocks(builder, _arithmetic(builder, precision), config)
@@ -37,7 +42,7 @@ def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: str
     return builder.model()
 
 
-def decoder_step_graph(config: TransformerConfig, weights: WeightFile, precision: str) -> onnx.ModelProto:
+def decoder_step_graph(config: TransformerConfig, weights: WeightFile, precision: Precision) -> onnx.ModelProto:
     """One piece a row to the likeliest next pieces, caches updated in place."""
     builder = GraphBuilder("decoder_step", weights)
     blocks = Blocks(builder, _arithmetic(builder, precision), config)
@@ -92,7 +97,7 @@ def _stack_layers(builder: GraphBuilder, weights: list[str]) -> str:
     return builder.node("Concat", *layers, axis=1)
 
 
-def _arithmetic(builder: GraphBuilder, precision: str) -> Arithmetic:
+def _arithmetic(builder: GraphBuilder, precision: Precision) -> Arithmetic:
     if precision == "int8":
         return IntegerArithmetic(builder)
     return FloatArithmetic(builder, ELEMENT_TYPES[precision])

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -35,16 +35,22 @@ from export.weight_file import WeightFile
 from model.checkpoint import Checkpoint
 from model.step_model import limits_of
 
+DEFAULT_SEARCH = SearchDefaults(beam_size=4, length_penalty=1.0)
 _REVISION_DIGITS = 12
 
 
 def build_model_directory(
-    weights: QuantizedWeights, tokenizer_path: Path, directory: Path, model_id: str
+    weights: QuantizedWeights,
+    tokenizer_path: Path,
+    directory: Path,
+    model_id: str,
+    search: SearchDefaults = DEFAULT_SEARCH,
 ) -> ModelConfig:
     """Writes everything but certificate and checksums into an empty directory; returns its configuration."""
     write_graphs(weights, directory)
     shutil.copyfile(tokenizer_path, directory / TOKENIZER_FILE)
-    config = model_config(weights.checkpoint, Tokenizer(tokenizer_path), model_id, _revision(directory))
+    unrevised = model_config(weights.checkpoint, Tokenizer(tokenizer_path), model_id, search)
+    config = replace(unrevised, revision=_revision(directory, unrevised))
     (directory / CONFIG_FILE).write_text(config_to_json(config), encoding="utf-8")
     return config
 
@@ -70,8 +76,8 @@ def write_graphs(weights: QuantizedWeights, directory: Path) -> None:
         onnx.checker.check_model(str(directory / name))
 
 
-def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, revision: str) -> ModelConfig:
-    """What ``config.json`` says."""
+def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, search: SearchDefaults) -> ModelConfig:
+    """What ``config.json`` says, but for the revision."""
     run = checkpoint.config
     architecture = {key: value for key, value in asdict(run.transformer).items() if key != "dropout"}
     languages = run.training.languages
@@ -80,13 +86,13 @@ def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, re
     return ModelConfig(
         format_version=FORMAT_VERSION,
         id=model_id,
-        revision=revision,
+        revision="",
         languages=languages,
         directions=tuple(permutations(languages, 2)),
         architecture=Architecture(**architecture),
         limits=Limits(limits.source_len, limits.target_len),
         special_ids=SpecialPieces(pad=special.pad, bos=special.bos, eos=special.eos),
-        search=SearchDefaults(beam_size=4, length_penalty=1.0),
+        search=search,
         graphs={
             precision: StepGraphs(names.encoder_file(precision), names.decoder_step_file(precision))
             for precision in ELEMENT_TYPES
@@ -98,8 +104,8 @@ def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, re
     )
 
 
-def _revision(directory: Path) -> str:
-    digest = hashlib.sha256()
+def _revision(directory: Path, unrevised: ModelConfig) -> str:
+    digest = hashlib.sha256(config_to_json(unrevised).encode())
     for path in sorted(directory.iterdir()):
         digest.update(f"{path.name} {file_digest(path)}\n".encode())
     return digest.hexdigest()[:_REVISION_DIGITS]

@@ -11,7 +11,6 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -27,22 +26,14 @@ from app.text.split import Sentence, split
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.checkpoint import load_checkpoint
 from model.corpus import read_lines
-from model.scoring import score, search_all
+from model.scoring import Direction, score, search_all
 from model.step_model import TorchStepModel, limits_of
-
-
-@dataclass(frozen=True)
-class Direction:
-    """From which language into which."""
-
-    source: str
-    target: str
 
 
 def translate_lines(
     model: StepModel, tokenizer: Tokenizer, lines: Sequence[str], direction: Direction, options: SearchOptions
 ) -> list[str]:
-    """Every line as serving would translate it."""
+    """Every line as serving would translate it; a sentence that the model turns into nothing is copied."""
 
     def fits(text: str) -> bool:
         return len(tokenizer.encode_source(normalise(text), direction.target)) <= model.limits.source_len
@@ -53,7 +44,7 @@ def translate_lines(
     found = iter([tokenizer.decode(hypothesis.ids) for hypothesis in search_all(model, sources, options)])
 
     def replacement(sentence: Sentence) -> str:
-        return next(found) if is_translatable(sentence.text) else sentence.text
+        return (next(found) if is_translatable(sentence.text) else "") or sentence.text
 
     return [
         join(line, [sentence.span for sentence in sentences], [replacement(sentence) for sentence in sentences])[0]

@@ -46,11 +46,12 @@ def test_every_fault_of_a_damaged_directory_is_listed(directory: Path) -> None:
     )
 
 
-def test_a_file_that_nothing_vouches_for_is_a_fault(directory: Path) -> None:
+@pytest.mark.parametrize("name", ["weights.bin", "config.json"])
+def test_a_file_that_nothing_vouches_for_is_a_fault(directory: Path, name: str) -> None:
     checksums = json.loads((directory / CHECKSUMS_FILE).read_text())
-    del checksums["weights.bin"]
+    del checksums[name]
     (directory / CHECKSUMS_FILE).write_text(json.dumps(checksums))
-    assert faults(directory) == ("weights.bin has no checksum",)
+    assert faults(directory) == (f"{name} has no checksum",)
 
 
 def test_checksums_never_lead_out_of_the_directory(directory: Path) -> None:
