@@ -1,7 +1,8 @@
 """Parallel text as piece ids, tokenised once into flat arrays that are mapped, not loaded."""
 
+import hashlib
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ class Corpus:
 
 
 def prepare(
-    config: RunConfig, corpora: Path, tokenizer: Tokenizer, folder: Path, excluded: Sequence[Container[str]] = ()
+    config: RunConfig, corpora: Path, tokenizer: Tokenizer, folder: Path, excluded: Sequence[Collection[str]] = ()
 ) -> list[Corpus]:
     """Opens the tokenised corpora in ``folder``; tokenises those that are not there yet.
 
@@ -53,7 +54,8 @@ def prepare(
         excluded: for each language the bare forms of sentences to leave out, see ``read_pairs``.
 
     Raises:
-        ConfigError: ``[corpora]`` names a file that does not exist, or the vocabulary is too large.
+        ConfigError: ``[corpora]`` names a file that does not exist, the vocabulary is too large, or what lies in
+            ``folder`` was made otherwise than it would be now.
     """
     if tokenizer.vocab_size > np.iinfo(np.uint16).max + 1:
         raise ConfigError(f"transformer.vocab_size must be at most 65,536, not {tokenizer.vocab_size}")
@@ -61,11 +63,20 @@ def prepare(
     if missing := sorted(set(config.corpora) - set(files)):
         raise ConfigError(f"[corpora] names files that are not in {corpora}: {', '.join(missing)}")
     names = sorted(config.corpora) or sorted(files)
+    max_pieces = config.training.max_pieces
     for name in names:
-        if not (folder / f"{name}.json").exists():
-            counts = _tokenise(files[name], tokenizer, folder / name, config.training.max_pieces, excluded)
-            (folder / f"{name}.json").write_text(json.dumps({"kept": counts.kept, "dropped": counts.dropped}, indent=1))
-            print(f"{name}: {counts}", flush=True)
+        record, path = folder / f"{name}.json", files[name]
+        made_with: dict[str, int | str] = {
+            "max_pieces": max_pieces,
+            "excluded": _digest(excluded),
+            "corpus_bytes": path.stat().st_size,
+        }
+        if record.exists():
+            _check_record(record, made_with)
+            continue
+        counts = _tokenise(path, tokenizer, folder / name, max_pieces, excluded)
+        record.write_text(json.dumps({"kept": counts.kept, "dropped": counts.dropped, **made_with}, indent=1))
+        print(f"{name}: {counts}", flush=True)
     return [open_corpus(name, folder, config.training.held_out_pairs) for name in names]
 
 
@@ -77,6 +88,22 @@ def open_corpus(name: str, folder: Path, held_out_pairs: int) -> Corpus:
     )
     pairs = len(sides[0].offsets) - 1
     return Corpus(name, (sides[0], sides[1]), min(held_out_pairs, pairs // 10))
+
+
+def _check_record(record: Path, made_with: dict[str, int | str]) -> None:
+    """Compares what the record holds; what it does not hold is not known, and accepted."""
+    stored = json.loads(record.read_text(encoding="utf-8"))
+    for key, value in made_with.items():
+        if stored.get(key, value) != value:
+            raise ConfigError(
+                f"{record} was made with {key} {stored[key]}, now it is {value}: delete it or change back"
+            )
+
+
+def _digest(excluded: Sequence[Collection[str]]) -> str:
+    """Tells one choice of excluded sentences from another."""
+    text = json.dumps([sorted(forms) for forms in excluded])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _tokenise(

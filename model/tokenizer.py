@@ -1,6 +1,6 @@
 """Training of the shared subword vocabulary (Sennrich et al. 2016; Kudo and Richardson 2018)."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 import sentencepiece
@@ -10,16 +10,19 @@ from model.config import RunConfig
 from model.corpus import FilterCounts, corpus_files, read_pairs
 
 
-def train_tokenizer(config: RunConfig, corpora: Path, output: Path) -> None:
+def train_tokenizer(config: RunConfig, corpora: Path, output: Path, excluded: Sequence[Container[str]] = ()) -> None:
     """Writes a sentencepiece model for all languages of ``config`` to ``output``.
 
     Text is normalised by ``app.text.normalise`` beforehand, so sentencepiece itself changes nothing.
     Every corpus gives about the same amount of text, so that long-winded ones do not own the vocabulary.
     Digits stand alone (numbers are copied, not memorised) and byte fallback leaves no text unknown.
+
+    Args:
+        excluded: for each language the bare forms of sentences to leave out, see ``read_pairs``.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=_sentences(config, corpora),
+        sentence_iterator=_sentences(config, corpora, excluded),
         model_prefix=str(output.with_suffix("")),
         model_type=config.tokenizer.segmentation,
         vocab_size=config.transformer.vocab_size,
@@ -44,13 +47,12 @@ def train_tokenizer(config: RunConfig, corpora: Path, output: Path) -> None:
     output.with_suffix(".vocab").unlink()
 
 
-def _sentences(config: RunConfig, corpora: Path) -> Iterator[str]:
+def _sentences(config: RunConfig, corpora: Path, excluded: Sequence[Container[str]]) -> Iterator[str]:
     for name, path in corpus_files(corpora).items():
-        weight = config.corpora.get(name, 1.0) if config.corpora else 1.0
-        if weight == 0:
+        if config.corpora and not config.corpora.get(name):
             continue
         remaining = config.tokenizer.characters_per_corpus
-        for pair in read_pairs(path, FilterCounts()):
+        for pair in read_pairs(path, FilterCounts(), excluded):
             yield from pair
             remaining -= len(pair[0]) + len(pair[1])
             if remaining <= 0:

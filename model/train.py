@@ -3,7 +3,7 @@
 CONFIG is a TOML file (``model/configs``), CORPORA a folder of two-column TSV files (plain, .xz, .gz or
 .bz2), RUN a folder that gets the tokenizer, the tokenised text, checkpoints, ``log.jsonl`` and
 ``curve.svg``. ``--exclude`` names a folder of test sets (``NAME.LANGUAGE``): pairs that hold one of their
-sentences are left out.
+sentences are left out, of the vocabulary's training too.
 ``--minutes``, Ctrl-C and SIGTERM stop with all state saved.
 """
 
@@ -37,7 +37,7 @@ from model.progress import Progress
 from model.schedule import learning_rate
 from model.tokenizer import train_tokenizer
 from model.transformer import Transformer
-from model.validate import validate
+from model.validate import check_validation_corpus, validate
 
 _RESUME_FILE = "resume.pt"
 
@@ -57,6 +57,12 @@ class Trainer:
     """One run: model, optimiser, data and log."""
 
     def __init__(self, config: RunConfig, corpora: list[Corpus], tokenizer: Tokenizer, run: Path) -> None:
+        """Starts a run, or stands where the one in ``run`` was left.
+
+        Raises:
+            ConfigError: ``training.validation_corpus`` is none of ``corpora``.
+        """
+        check_validation_corpus(config.training, corpora)
         self.config = config
         self.run = run
         self.tokenizer = tokenizer
@@ -196,11 +202,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"))
     arguments = parser.parse_args()
     config = load_config(arguments.config)
+    excluded = evaluation_forms(arguments.exclude, config.training.languages) if arguments.exclude else []
     tokenizer_path = arguments.run / TOKENIZER_FILE
     if not tokenizer_path.exists():
-        train_tokenizer(config, arguments.corpora, tokenizer_path)
+        train_tokenizer(config, arguments.corpora, tokenizer_path, excluded)
     tokenizer = Tokenizer(tokenizer_path)
-    excluded = evaluation_forms(arguments.exclude, config.training.languages) if arguments.exclude else []
     corpora = prepare(config, arguments.corpora, tokenizer, arguments.run / "data", excluded)
     trainer = Trainer(config, corpora, tokenizer, arguments.run)
     for number in (signal.SIGINT, signal.SIGTERM):

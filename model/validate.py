@@ -13,6 +13,17 @@ from model.step_model import TorchStepModel, limits_of
 from model.transformer import Transformer
 
 
+def check_validation_corpus(training: TrainingConfig, corpora: list[Corpus]) -> None:
+    """Refuses a configuration whose validation corpus is not there.
+
+    Raises:
+        ConfigError: naming those that are.
+    """
+    known = sorted(corpus.name for corpus in corpora)
+    if training.validation_corpus and training.validation_corpus not in known:
+        raise ConfigError(f"training.validation_corpus must be one of {known}, not {training.validation_corpus!r}")
+
+
 def validate(
     transformer: Transformer, batches: BatchMaker, corpora: list[Corpus], tokenizer: Tokenizer, training: TrainingConfig
 ) -> dict[str, float]:
@@ -29,8 +40,6 @@ def validate(
     }
     if training.validation_corpus:
         by_name = {corpus.name: corpus for corpus in corpora}
-        if training.validation_corpus not in by_name:
-            raise ConfigError(f"training.validation_corpus must be one of {sorted(by_name)}")
         record |= _translation_scores(transformer, by_name[training.validation_corpus], tokenizer, training)
     return record
 

@@ -3,7 +3,7 @@ import dataclasses
 import gzip
 import lzma
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -100,6 +100,80 @@ def test_unigram_is_an_option(corpora: Path, tmp_path: Path) -> None:
     train_tokenizer(unigram, corpora, tmp_path / "tokenizer.model")
     tokenizer = Tokenizer(tmp_path / "tokenizer.model")
     assert tokenizer.decode(tokenizer.encode("the cat 猫")) == "the cat 猫"
+
+
+def made_up_corpora(folder: Path) -> Path:
+    """``named`` and ``unnamed``, each with a letter of its own."""
+    for name, letter in (("named", "ж"), ("unnamed", "ש")):
+        lines = [f"the cat sees {letter * 9} {number}\tle chat voit {letter * 9} {number}\n" for number in range(60)]
+        (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("named", "excluded", "known"),
+    [
+        ({}, (), {"ж": True, "ש": True}),
+        ({"named": 0.5}, (), {"ж": True, "ש": False}),
+        ({"named": 1.0, "unnamed": 0.0}, (), {"ж": True, "ש": False}),
+        ({}, ({f"thecatsees{'ж' * 9}{number}" for number in range(60)},), {"ж": False, "ש": True}),
+    ],
+)
+def test_the_vocabulary_comes_from_what_is_trained_on(
+    tmp_path: Path, named: dict[str, float], excluded: Sequence[set[str]], known: dict[str, bool]
+) -> None:
+    config = tiny_config()
+    shape = dataclasses.replace(config.transformer, vocab_size=300)
+    run = RunConfig(shape, config.tokenizer, config.training, named)
+    train_tokenizer(run, made_up_corpora(tmp_path), tmp_path / "tokenizer.model", excluded)
+    tokenizer = Tokenizer(tmp_path / "tokenizer.model")
+    # Letters outside the vocabulary are spelled in bytes.
+    found = {
+        letter: not any("<0x" in piece for piece in tokenizer.pieces(tokenizer.encode(letter))) for letter in known
+    }
+    assert found == known
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpora"
+    folder.mkdir()
+    (folder / "books.tsv").write_text("the cat\tle chat\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("key", "max_pieces", "excluded", "text"),
+    [
+        ("max_pieces", 41, (), ""),
+        ("excluded", 40, ({"thecat"}, set[str]()), ""),
+        ("corpus_bytes", 40, (), "the dog\tle chien\n"),
+    ],
+)
+def test_text_that_was_tokenised_otherwise_is_refused(
+    books: Path,
+    tokenizer: Tokenizer,
+    tmp_path: Path,
+    key: str,
+    max_pieces: int,
+    excluded: Sequence[set[str]],
+    text: str,
+) -> None:
+    data = tmp_path / "data"
+    prepare(tiny_config(), books, tokenizer, data)
+    prepare(tiny_config(), books, tokenizer, data)
+    with (books / "books.tsv").open("a", encoding="utf-8") as file:
+        file.write(text)
+    with pytest.raises(ConfigError, match=rf"books\.json was made with {key}"):
+        prepare(tiny_config(max_pieces=max_pieces), books, tokenizer, data, excluded)
+
+
+def test_a_record_that_does_not_say_how_it_was_made_is_accepted(
+    books: Path, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    prepare(tiny_config(), books, tokenizer, tmp_path / "data")
+    (tmp_path / "data" / "books.json").write_text('{"kept": 1, "dropped": {}}')
+    assert len(prepare(tiny_config(max_pieces=41), books, tokenizer, tmp_path / "data")[0]) == 1
 
 
 def batch_maker(corpora: list[Corpus], tokenizer: Tokenizer, weights: list[float]) -> BatchMaker:

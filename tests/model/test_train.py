@@ -1,21 +1,24 @@
+import dataclasses
 import json
+import shutil
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import torch
 
-from app.engine.hypotheses import SearchOptions
+from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.batching import collate
 from model.checkpoint import load_checkpoint
 from model.config import ConfigError, RunConfig
 from model.curve import draw_curve, ticks
 from model.dataset import prepare
-from model.evaluate import Direction, open_model, translate_lines
-from model.scoring import score, search_all
+from model.evaluate import open_model, translate_lines
+from model.scoring import Direction, score, search_all
 from model.step_model import TorchStepModel, limits_of
-from model.train import Trainer, batch_loss, numbered_checkpoints
+from model.train import Trainer, batch_loss, main, numbered_checkpoints
 from model.transformer import Transformer
 from tests.model.tiny import WORDS, tiny_config
 
@@ -72,8 +75,35 @@ def test_validation_writes_the_log_and_the_curve(corpora: Path, tokenizer: Token
 
 
 def test_a_validation_corpus_that_is_not_there_is_named(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="validation_corpus"):
-        train(tiny_config(validation_every=1, validation_corpus="third"), corpora, tokenizer, tmp_path)
+    config = tiny_config(validation_corpus="third")
+    prepared = prepare(config, corpora, tokenizer, tmp_path / "data")
+    with pytest.raises(ConfigError, match=r"validation_corpus must be one of \['first', 'second'\]"):
+        Trainer(config, prepared, tokenizer, tmp_path)
+
+
+def test_the_command_leaves_test_sets_out_of_vocabulary_and_training(
+    corpora: Path, tokenizer_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "news.en").write_text("A cat!\n")
+    (tmp_path / "config.toml").write_text("")
+    got = []
+
+    def no_tokenizer(config: RunConfig, corpora: Path, output: Path, excluded: object) -> None:
+        got.append(excluded)
+        output.parent.mkdir()
+        shutil.copy(tokenizer_path, output)
+
+    def no_corpora(*arguments: object) -> None:
+        got.append(arguments[-1])
+        raise Stopped
+
+    monkeypatch.setattr("model.train.train_tokenizer", no_tokenizer)
+    monkeypatch.setattr("model.train.prepare", no_corpora)
+    command = ["train", str(tmp_path / "config.toml"), str(corpora), str(tmp_path / "run"), "--exclude", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(Stopped):
+        main()
+    assert got == [[{"acat": "news.en"}, {}]] * 2
 
 
 def test_twenty_sentences_can_be_learnt_by_heart(tokenizer: Tokenizer) -> None:
@@ -110,6 +140,32 @@ def test_a_checkpoint_is_scored_line_by_line(corpora: Path, tokenizer_path: Path
     translations = translate_lines(model, tokenizer, lines, Direction("en", "fr"), options)
     assert len(translations) == 4
     assert translations[1:3] == ["", "2024"]
+
+
+def test_a_sentence_that_the_model_turns_into_nothing_is_copied(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformer = Transformer(tiny_config().transformer).eval()
+    model = TorchStepModel(transformer, limits_of(transformer.config, 40, tokenizer.special_ids))
+    monkeypatch.setattr(
+        "model.evaluate.search_all", lambda _, sources, __: [Hypothesis((), -1.0, -1.0, "eos") for _ in sources]
+    )
+    options = SearchOptions(1, 1.0, 0, 8)
+    assert translate_lines(model, tokenizer, ["the cat, 2"], Direction("en", "fr"), options) == ["the cat, 2"]
+
+
+def test_translations_have_the_room_that_serving_gives_them(tokenizer: Tokenizer) -> None:
+    shape = dataclasses.replace(tiny_config().transformer, max_positions=256)
+    transformer = Transformer(shape).eval()
+    with torch.no_grad():
+        # Whatever is said, it never ends.
+        transformer.projection.weight[tokenizer.special_ids.eos] = 0
+        transformer.decoder_norm.bias.add_(transformer.projection.weight[50] * 100)
+    model = TorchStepModel(transformer, limits_of(shape, 40, tokenizer.special_ids))
+    found = search_all(model, [[5] * 9 + [2], [6, 2]], SearchOptions(1, 1.0, 0, model.limits.target_len))
+    assert [len(hypothesis.ids) for hypothesis in found] == [36, 20]
+    found = search_all(model, [[5] * 9 + [2], [6, 2]], SearchOptions(1, 1.0, 0, 30))
+    assert [len(hypothesis.ids) for hypothesis in found] == [30, 20]
 
 
 def test_scores_carry_their_signatures() -> None:
