@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -6,6 +8,7 @@ from app.engine.batch_search import search_batch
 from app.engine.hypotheses import SearchOptions
 from app.engine.step_model import ModelLimits
 from model.config import TransformerConfig
+from model.layers import attend
 from model.step_model import TorchExplainModel, TorchStepModel
 from model.transformer import Transformer
 
@@ -96,3 +99,32 @@ def test_explain_says_what_the_steps_said() -> None:
     for family in (explanation.encoder, explanation.decoder, explanation.cross):
         np.testing.assert_allclose(family.sum(-1), 1, atol=1e-5)
     assert np.all(np.triu(explanation.decoder, 1) == 0)
+
+
+def test_the_attention_shown_is_the_attention_of_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = transformer()
+    source, target = SOURCES[0], [8, 30, 17, 9, 41, 2]
+    weights: list[torch.Tensor] = []
+
+    def attend_and_note(query: Any, key: Any, value: Any, mask: Any, need_weights: bool) -> Any:
+        context, noted = attend(query, key, value, mask, need_weights=True)
+        assert noted is not None
+        weights.append(noted[0, :, 0])
+        return context, None
+
+    with monkeypatch.context() as patch:
+        patch.setattr("model.step_model.attend", attend_and_note)
+        decoding = TorchStepModel(model, LIMITS).encode([source], 1)
+        for piece in [LIMITS.bos_id, *target[:-1]]:
+            decoding.step(np.array([piece]), 1)
+    layers = model.config.decoder_layers
+    decoder = np.zeros((layers, 4, len(target), len(target)), dtype=np.float32)
+    cross = np.zeros((layers, 4, len(target), len(source)), dtype=np.float32)
+    # Each step runs through the layers; each layer attends to its past, then to the source.
+    for number, row in enumerate(weights):
+        query, within = divmod(number, 2 * layers)
+        family = cross if within % 2 else decoder
+        family[within // 2, :, query, : row.shape[-1]] = row.detach().numpy()
+    explanation = TorchExplainModel(model, LIMITS.bos_id).explain(source, target)
+    np.testing.assert_allclose(explanation.decoder, decoder, atol=1e-5)
+    np.testing.assert_allclose(explanation.cross, cross, atol=1e-5)
