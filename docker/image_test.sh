@@ -5,7 +5,7 @@
 # usage: docker/image_test.sh [cpu|gpu]      (gpu is built and inspected, not run)
 # environment: MODEL  another model directory than the bundled one
 #              PORT   on the loopback interface (default 18321)
-#              STATE  folder of the container storage (default: a new one)
+#              STATE  folder of the container storage, which then stays (default: a new one)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -53,7 +53,7 @@ clean_up() {
   podman rm -fa >/dev/null 2>&1 || true
   if [[ -z ${KEEP:-} ]]; then
     podman rmi -fa >/dev/null 2>&1 || true
-    rm -rf "$state"
+    [[ -n ${STATE:-} ]] || rm -rf "$state"
   fi
   find /sys/fs/cgroup -maxdepth 2 -name libpod_parent -exec find {} -depth -type d -exec rmdir {} \; \; 2>/dev/null || true
 }
@@ -142,9 +142,10 @@ stop_under_load() {
   [[ $(cat "$state/code") == 200 && $code == 0 ]] || { podman logs app | tail -20; fail "the stop"; }
 }
 
-trap clean_up EXIT
+# Cleaning up empties the storage that podman is configured for: first make sure that it is the own one.
 tools
 configure
+trap clean_up EXIT
 base_image
 build
 inspect
