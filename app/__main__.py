@@ -14,7 +14,8 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import ValidationError
 
-from app.main import create_app
+from app.errors import EngineFailed, ModelDirectoryError
+from app.main import compose, create_app
 from app.settings import ENVIRONMENT_PREFIX, Settings, UnknownSetting, settings_from_environment
 
 _log = logging.getLogger("app")
@@ -61,7 +62,15 @@ def main() -> int:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr
     )
-    server = make_server(settings, create_app(settings))
+    try:
+        running = compose(settings)
+    except ModelDirectoryError as error:
+        print(f"{settings.model} cannot be served:", *error.faults, sep="\n  ", file=sys.stderr)
+        return 1
+    except EngineFailed as error:
+        print(f"{settings.model} cannot be served: {error}", file=sys.stderr)
+        return 1
+    server = make_server(settings, create_app(settings, lambda _: running))
     server.run()
     return 0 if server.started else 3
 

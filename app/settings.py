@@ -1,7 +1,6 @@
 """Every knob of the server, read from the environment: ``VITRAIL_`` and the field's name in capitals."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
@@ -23,9 +22,7 @@ class UnknownSetting(ValueError):
 class Settings(BaseSettings):
     """What can be set. Sizes are bounded so that a slip of the pen cannot take the machine down."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=ENVIRONMENT_PREFIX, frozen=True, extra="forbid", protected_namespaces=()
-    )
+    model_config = SettingsConfigDict(env_prefix=ENVIRONMENT_PREFIX, frozen=True, extra="forbid")
 
     host: str = Field(
         default="127.0.0.1", min_length=1, description="Address to listen on; 0.0.0.0 is every interface."
@@ -93,7 +90,7 @@ class Settings(BaseSettings):
         return self
 
 
-def settings_from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
+def settings_from_environment() -> Settings:
     """Reads the settings; a variable with the prefix that is no setting is an error, not a typing mistake unseen.
 
     Raises:
@@ -102,7 +99,7 @@ def settings_from_environment(environment: Mapping[str, str] = os.environ) -> Se
     """
     known = {f"{ENVIRONMENT_PREFIX}{name}".upper() for name in Settings.model_fields}
     unknown = sorted(
-        name for name in environment if name.upper().startswith(ENVIRONMENT_PREFIX) and name.upper() not in known
+        name for name in os.environ if name.upper().startswith(ENVIRONMENT_PREFIX) and name.upper() not in known
     )
     if unknown:
         raise UnknownSetting(f"no such setting: {', '.join(unknown)}; there are {', '.join(sorted(known))}")

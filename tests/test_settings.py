@@ -36,9 +36,10 @@ def test_values_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
     assert (settings.port, settings.model) == (9000, Path("/models/en-de"))
 
 
-def test_unknown_name_is_an_error() -> None:
+def test_unknown_name_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VITRAIL_BEAMSIZE", "4")
     with pytest.raises(UnknownSetting, match="VITRAIL_BEAMSIZE"):
-        settings_from_environment({"VITRAIL_BEAMSIZE": "4", "PATH": ""})
+        settings_from_environment()
 
 
 def test_settings_do_not_change() -> None:
@@ -66,6 +67,17 @@ def test_wrong_setting_ends_the_program(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setenv("VITRAIL_PORT", "x")
     assert main() == 2
     assert "VITRAIL_PORT: " in capsys.readouterr().err
+
+
+def test_model_that_cannot_be_opened_ends_the_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("VITRAIL_MODEL", str(tmp_path / "none"))
+    assert main() == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == f"{tmp_path / 'none'} cannot be served:"
+    assert len(told) > 1
+    assert "Traceback" not in told
 
 
 @pytest.mark.parametrize(("quota", "most"), [("100000 100000", 1), ("50000 100000", 1), ("max 100000", 10_000)])
