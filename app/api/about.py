@@ -132,7 +132,7 @@ async def live() -> HealthAnswer:
     responses=example_of("They are.", {"status": "ready"}) | error_documentation(500, 503),
 )
 async def ready(service: Service) -> HealthAnswer:
-    """For a load balancer: 503 while starting, stopping, or after the model has failed."""
+    """For a load balancer: 503 while draining or after the model has failed; before that, no connection."""
     if not service.ready():
         raise NotReady("no requests are taken")
     return HealthAnswer(status="ready")

@@ -11,7 +11,7 @@ _BYTES_BESIDES_TEXT = 65_536
 
 
 def most_body_bytes(max_characters: int) -> int:
-    """No valid request that holds ``max_characters`` is larger than this."""
+    """Room for ``max_characters``, however escaped, and the other fields; not for endless white space between them."""
     return _MOST_BYTES_PER_CHARACTER * max_characters + _BYTES_BESIDES_TEXT
 
 

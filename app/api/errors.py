@@ -39,8 +39,8 @@ _NOT_READY_RETRY_SECONDS = 5
 _CLIENT_CLOSED_REQUEST = 499
 _LONGEST_VALUE = 100
 
-# Parts of a pydantic location in angle brackets name the branch of a union, not a field.
-_BRANCH = "<"
+# Parts of a pydantic location that name the branch of a union, not a field; see ``app.api.schemas``.
+_BRANCHES = ("<list>", "<single>")
 
 
 class ErrorBody(BaseModel):
@@ -108,7 +108,7 @@ async def _handle_disconnect(_request: Request, _error: Exception) -> Response:
 async def _handle_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:
-        return _malformed("the body is not JSON in UTF-8")
+        return _malformed(f"the body cannot be read as JSON: {_unreadable(error)}")
     messages = {
         404: f"there is nothing at {request.url.path}",
         405: f"{request.method} is not possible at {request.url.path}",
@@ -125,7 +125,7 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
     fault = error.errors()[0]
     if fault["type"] == "json_invalid":
         reason = fault["ctx"]["error"]
-        return _malformed(f"the body is not JSON: {reason} at character {fault['loc'][-1]}")
+        return _malformed(f"the body cannot be read as JSON: {reason} at character {fault['loc'][-1]}")
     content_type = request.headers.get("content-type", "")
     if fault["loc"] == ("body",) and "json" not in content_type:
         message = "the body must be JSON and say so: Content-Type: application/json"
@@ -139,6 +139,18 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
     field = _path(fault["loc"])
     value = None if fault["type"] == "missing" else fault["input"]
     return _response(422, _invalid("invalid_input", f"{field}: {fault['msg']}", field, _limit(fault), value), {})
+
+
+def _unreadable(error: HTTPException) -> str:
+    match error.__cause__:
+        case UnicodeDecodeError():
+            return "it is not in UTF-8"
+        case RecursionError():
+            return "it is nested too deeply"
+        case ValueError():
+            return "a number has too many digits"
+        case _:
+            return str(error.detail)
 
 
 def _malformed(message: str) -> Response:
@@ -167,7 +179,7 @@ def _path(location: tuple[int | str, ...]) -> str:
     for part in location[1:]:
         if isinstance(part, int):
             path += f"[{part}]"
-        elif not part.startswith(_BRANCH):
+        elif part not in _BRANCHES:
             path += f".{part}" if path else part
     return _shortened(path) or "body"
 

@@ -55,13 +55,17 @@ _MESSAGES: dict[int, tuple[str, Exception]] = {
     ),
     429: ("Too many sentences are waiting: try again in `Retry-After` seconds.", QueueFull(4_096, 4_096, 1)),
     500: ("The model failed, or there is a bug; the cause is in the log.", EngineFailed("the model raised")),
-    503: ("Starting, stopping or failed: try another replica.", NotReady("the engine is draining")),
+    503: ("Draining or failed: try another replica.", NotReady("the engine is draining")),
     504: ("The answer was not there in time.", DeadlineExceeded(60)),
 }
 _PLAIN: dict[int, tuple[str, dict[str, Any]]] = {
     400: (
-        "The body is not JSON.",
-        {"code": "malformed_json", "message": "the body is not JSON: Expecting value at character 9", "field": "body"},
+        "The body cannot be read as JSON.",
+        {
+            "code": "malformed_json",
+            "message": "the body cannot be read as JSON: Expecting value at character 9",
+            "field": "body",
+        },
     ),
     415: (
         "The body does not say that it is JSON.",

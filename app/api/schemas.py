@@ -30,7 +30,7 @@ EXAMPLE_REQUESTS: dict[str, Any] = {
 
 
 def _branch(value: object) -> str:
-    # In angle brackets, so that the branch of a union cannot be mistaken for a field in the path of a fault.
+    # In angle brackets, so that the branch of a union is not mistaken for a field in the path of a fault.
     return "<list>" if isinstance(value, list) else "<single>"
 
 
@@ -44,7 +44,7 @@ def _without_lone_surrogates(text: str) -> str:
 _Text = Annotated[
     str,
     AfterValidator(_without_lone_surrogates),
-    Field(description="A text of any length; line breaks and white space are kept."),
+    Field(description="A text, as long as `/info` allows; line breaks and white space are kept."),
 ]
 _Indices = Annotated[
     list[Annotated[int, Field(ge=-1_000, le=1_000)]],

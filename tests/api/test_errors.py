@@ -73,6 +73,7 @@ def error_of(response: httpx.Response) -> dict[str, Any]:
         ({"attention": {"families": ["self"]}}, "attention.families[0]", "'encoder', 'decoder' or 'cross'", "self"),
         ({"attention": {"depth": 1}}, "attention.depth", None, 1),
         ({"q": "text"}, "q", None, "text"),
+        ({"<q": "text"}, "<q", None, "text"),
     ],
 )
 def test_invalid_field(fields: dict[str, object], field: str, limit: object, value: object) -> None:
@@ -121,6 +122,21 @@ def test_malformed_json(content: bytes) -> None:
     response = post(ScriptedService(), content=content, headers={"content-type": "application/json"})
     error = error_of(response)
     assert (response.status_code, error["code"], error["field"]) == (400, "malformed_json", "body")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"text": }', "Expecting value at character 9"),
+        (b'{"text": "\xe9"}', "it is not in UTF-8"),
+        (b"[" * 200_000, "it is nested too deeply"),
+        (b'{"beam_size": ' + b"9" * 5000 + b"}", "a number has too many digits"),
+    ],
+)
+def test_reason_why_json_cannot_be_read(content: bytes, reason: str) -> None:
+    response = post(ScriptedService(), content=content, headers={"content-type": "application/json"})
+    assert response.status_code == 400
+    assert error_of(response)["message"] == f"the body cannot be read as JSON: {reason}"
 
 
 @pytest.mark.parametrize("content", [b"4", b'"text"', b"null", b"[]"])
