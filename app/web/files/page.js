@@ -4,6 +4,7 @@ const element = (id) => document.getElementById(id);
 const names = new Intl.DisplayNames(["en"], { type: "language" });
 const MEAN = "mean";
 let segments = [];
+let served;
 
 function option(value, text) {
   const made = document.createElement("option");
@@ -33,6 +34,7 @@ async function ask(path, body) {
 
 async function start() {
   const [languages, info] = await Promise.all([ask("/languages"), ask("/info")]);
+  served = info;
   for (const { source, target } of languages.directions) {
     element("direction").append(option(`${source} ${target}`, `${names.of(source)} → ${names.of(target)}`));
   }
@@ -45,6 +47,7 @@ async function start() {
 async function translate(event) {
   event.preventDefault();
   const button = event.target.querySelector("button");
+  if (button.disabled) return;
   const [source, target] = element("direction").value.split(" ");
   const beam = element("beam").value;
   const request = { text: element("text").value, source, target, ...(beam && { beam_size: Number(beam) }) };
@@ -66,21 +69,27 @@ async function translate(event) {
   }
 }
 
-/** Asks for all layers; if those are too many values, for the last one; if still, for none. */
+/** Asks for as many layers as should fit in an answer; if that was too much, once more for what does fit. */
 async function withAttention(request) {
-  const choices = [
-    [{ families: ["cross"] }, ""],
-    [{ families: ["cross"], layers: [-1] }, "The text is long: only the last layer is shown."],
-    [null, "The text is too long for a picture of its attention."],
-  ];
-  for (const [attention, note] of choices) {
-    try {
-      return { answer: await ask("/translate", { ...request, attention }), note };
-    } catch (error) {
-      if (error.field !== "attention") throw error;
-    }
+  const all = [{ families: ["cross"] }, ""];
+  const last = [{ families: ["cross"], layers: [-1] }, "The text is long: only the last layer is shown."];
+  const none = [null, "The text is too long for a picture of its attention."];
+  const attempt = async ([attention, note]) => ({ answer: await ask("/translate", { ...request, attention }), note });
+  const first = expectedValues(request.text) <= served.limits.max_attention_values ? all : last;
+  try {
+    return await attempt(first);
+  } catch (error) {
+    if (error.field !== "attention") throw error;
+    const lastFits = error.value / served.model.architecture.decoder_layers <= error.limit;
+    return attempt(first === all && lastFits ? last : none);
   }
-  throw new Error("The server refuses this text.");
+}
+
+/** About how many weights all layers have for a text: a piece is some three letters, plus tag and end. */
+function expectedValues(text) {
+  const { decoder_layers: layers, heads } = served.model.architecture;
+  const areas = text.split(/(?<=[.!?…])\s+|\n+/).map((sentence) => (sentence.length / 3 + 2) ** 2);
+  return layers * heads * areas.reduce((sum, area) => sum + area, 0);
 }
 
 function showSentences(found) {
