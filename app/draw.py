@@ -1,0 +1,84 @@
+"""``python -m app.draw "Where is the station?" -o attention.svg``: a translation's cross-attention as a picture."""
+
+import os
+
+# Before anything imports onnxruntime, which reports home otherwise.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.api.service import TranslationService
+from app.attention.maps import AttentionMap, AttentionSelection
+from app.attention.svg import mean_map, to_svg
+from app.errors import InvalidInput, VitrailError
+from app.main import compose
+from app.settings import settings_from_environment
+from app.translation import TranslateRequest
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Draws with the model that the settings name, see ``app.settings``; returns the exit status."""
+    asked = _parser().parse_args(arguments)
+    selection = AttentionSelection(("cross",), asked.layer, asked.head)
+    request = TranslateRequest((asked.text,), asked.source, asked.target, attention=selection)
+    try:
+        running = compose(settings_from_environment())
+        try:
+            picture, translated = asyncio.run(draw(running.service, request))
+        finally:
+            running.stop()
+    except (VitrailError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    asked.output.write_text(picture, encoding="utf-8")
+    print(translated)
+    return 0
+
+
+async def draw(service: TranslationService, request: TranslateRequest) -> tuple[str, str]:
+    """The picture of the one sentence in ``request``, as SVG, and its translation.
+
+    Raises:
+        InvalidInput: the languages, or the text is not one sentence, or what the model refuses.
+    """
+    if (request.source, request.target) not in service.languages():
+        message = f"no translation from {request.source!r} to {request.target!r}"
+        raise InvalidInput(message, field="source", value=request.source)
+    (translation,) = (await service.translate(request)).translations
+    maps = [segment.attention["cross"] for segment in translation.segments if segment.attention]
+    if len(maps) != 1:
+        message = f"a picture shows one sentence, the text has {len(maps)} that are translated"
+        raise InvalidInput(message, field="text", limit=1, value=len(maps))
+    return to_svg(mean_map(maps[0], _title(maps[0]))), translation.text
+
+
+def _title(shown: AttentionMap) -> str:
+    parts = (
+        f"{name} {numbers[0]}" if len(numbers) == 1 else f"mean of {len(numbers)} {name}s"
+        for name, numbers in (("layer", shown.layers), ("head", shown.heads))
+    )
+    return f"Cross-attention, {', '.join(parts)}"
+
+
+def _choice(text: str) -> tuple[int, ...] | None:
+    return None if text == "mean" else (int(text),)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m app.draw", description="Draw the cross-attention of a sentence.")
+    parser.add_argument("text", help="one sentence")
+    parser.add_argument("--source", default="en", help="its language")
+    parser.add_argument("--target", default="fr", help="language to translate into")
+    for name in ("layer", "head"):
+        choice = f"which {name}, counted from 0, -1 is the last; or mean, of all (default)"
+        parser.add_argument(f"--{name}", type=_choice, default=None, metavar="N|mean", help=choice)
+    parser.add_argument("-o", "--output", type=Path, default=Path("attention.svg"), help="SVG file to write")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from app import draw
+from app.attention.maps import AttentionSelection
+from app.main import Running
+from tests.api.scripted_service import ScriptedService
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> ScriptedService:
+    service = ScriptedService()
+    monkeypatch.setattr(draw, "compose", lambda _: Running(service, 4, service.stop))
+    return service
+
+
+@pytest.mark.parametrize(
+    ("choice", "layers", "heads"),
+    [((), None, None), (("--layer", "-1"), (-1,), None), (("--layer", "mean", "--head", "2"), None, (2,))],
+)
+def test_picture_of_what_was_chosen(
+    choice: tuple[str, ...],
+    layers: tuple[int, ...] | None,
+    heads: tuple[int, ...] | None,
+    service: ScriptedService,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert draw.main(["Hello.", *choice, "-o", str(tmp_path / "a.svg")]) == 0
+    assert [request.attention for request in service.requests] == [AttentionSelection(("cross",), layers, heads)]
+    root = ElementTree.parse(tmp_path / "a.svg").getroot()
+    assert root.get("aria-label") == "Cross-attention, layer 5, mean of 2 heads"
+    assert [element.text for element in root.iter() if element.get("class") == "key"] == ["·a", "b", "</s>"]
+    assert capsys.readouterr().out == "HELLO.\n"
+    assert service.stopped == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["Hello.", "--target", "de"], "no translation"), (["One. Two."], "one sentence"), (["1234"], "one sentence")],
+)
+def test_what_cannot_be_drawn_is_told(
+    arguments: list[str],
+    message: str,
+    service: ScriptedService,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert draw.main([*arguments, "-o", str(tmp_path / "a.svg")]) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "a.svg").exists()
