@@ -28,7 +28,7 @@ KEEP_MEMORY := MALLOC_MMAP_THRESHOLD_=8589934592 MALLOC_TRIM_THRESHOLD_=85899345
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
-	@echo "Variables: RUNTIME=cpu|gpu (serve, image), CORPORA, CONFIG, RUN (train), CHECKPOINT, OUT, ARGS (export, bench), PYTHON"
+	@echo "Variables: RUNTIME=cpu|gpu (serve, image), CORPORA, CONFIG, RUN (train), CHECKPOINT, OUT (export), TEXTS (bench), ARGS, PYTHON"
 
 serve: $(VENV)/serve.stamp ## Serve the bundled model on port 8000 (settings: VITRAIL_*)
 	$(BIN)/python -m app
@@ -52,8 +52,9 @@ train: $(VENV)/train.stamp ## Train: make train CORPORA=folder of .tsv files [CO
 export: $(VENV)/train.stamp ## Checkpoint to model directory: make export CHECKPOINT=... OUT=...
 	$(BIN)/python -m export $(CHECKPOINT) $(OUT) $(ARGS)
 
-bench: $(VENV)/test.stamp ## Measure speed, memory and latency
-	$(BIN)/python -m tests.benchmarks $(ARGS)
+bench: $(VENV)/test.stamp ## Decoding speed and memory against CTranslate2: make bench TEXTS=file.tsv (source, reference)
+	@test -n "$(TEXTS)" || { echo "usage: make bench TEXTS=file.tsv [ARGS=...]"; exit 2; }
+	$(BIN)/python -m tests.benchmarks $(TEXTS) $(ARGS)
 
 image: ## Build the container image, run it and stop it under load (needs root on Debian or Ubuntu)
 	docker/image_test.sh $(RUNTIME)

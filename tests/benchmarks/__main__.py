@@ -1,6 +1,7 @@
-"""Decoding speed against CTranslate2 on the same weights: ``python -m tests.benchmarks MODEL TEXTS.tsv``.
+"""Decoding speed against CTranslate2 on the same weights: ``python -m tests.benchmarks TEXTS.tsv``.
 
-MODEL is a model directory, TEXTS two columns, source and reference. Both decode the same ids with the
+TEXTS has two columns, source and reference; the model is the bundled one unless --model names another.
+Both decode the same ids with the
 same search options, int8, taking turns within each repetition; the table gives medians of the ratios.
 Results go to ``tests/benchmarks/results`` as JSON.
 """
@@ -20,22 +21,21 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from app.engine.batch_search import search_batch
-from app.engine.hypotheses import SearchOptions
 from app.runtime.model_directory import open_model_directory
-from app.runtime.onnx_step_model import OnnxStepModel
-from app.runtime.providers import RuntimeOptions
+from app.settings import Settings
 from app.text.normalise import normalise
 from app.text.tokenizer import Tokenizer
 from export.restore import restore_checkpoint
 from model.corpus import read_lines
 from model.scoring import score
+from tests.benchmarks.ctranslate2_convert import convert
 from tests.benchmarks.ctranslate2_peer import CTranslate2Peer
+from tests.benchmarks.footprint import TARGET_LEN, footprint
+from tests.benchmarks.our_decoder import OurDecoder
 
 Decode = Callable[[Sequence[Sequence[int]], int], list[list[int]]]
 
 CASES = ((1, 1), (8, 1), (32, 1), (64, 1), (1, 4), (8, 4), (32, 4))
-TARGET_LEN = 100
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -55,8 +55,8 @@ class Measurement:
 def main() -> None:
     """Command line; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path)
     parser.add_argument("texts", type=Path)
+    parser.add_argument("--model", type=Path, default=Settings().model)
     parser.add_argument("--target", default="fr")
     parser.add_argument("--sentences", type=int, default=320)
     parser.add_argument("--repetitions", type=int, default=5)
@@ -64,29 +64,30 @@ def main() -> None:
     arguments = parser.parse_args()
     directory = open_model_directory(arguments.model)
     tokenizer = Tokenizer(directory.tokenizer_path)
-    model = OnnxStepModel(directory, RuntimeOptions("cpu", "int8", arguments.threads))
+    ours = OurDecoder(directory, arguments.threads)
     sources, references = [], []
     for line in read_lines(arguments.texts):
         text, reference = line.split("\t")
         ids = tokenizer.encode_source(normalise(text), arguments.target)
-        if len(ids) <= model.limits.source_len and len(sources) < arguments.sentences:
+        if len(ids) <= ours.model.limits.source_len and len(sources) < arguments.sentences:
             sources.append(ids)
             references.append(reference)
 
-    def ours(batch: Sequence[Sequence[int]], beam_size: int) -> list[list[int]]:
-        options = SearchOptions(beam_size, 1.0, 0, TARGET_LEN)
-        return [list(found[0].ids) for found in search_batch(model, batch, options)]
-
     with tempfile.TemporaryDirectory() as folder:
-        peer = CTranslate2Peer(restore_checkpoint(directory), tokenizer, Path(folder) / "peer", arguments.threads)
+        peer_folder = Path(folder) / "peer"
+        convert(restore_checkpoint(directory), tokenizer.pieces(range(tokenizer.vocab_size)), peer_folder)
+        footprints = {
+            name: footprint(name, arguments.model, peer_folder, arguments.threads, sources) for name in ("ours", "peer")
+        }
+        peer = CTranslate2Peer(peer_folder, tokenizer, arguments.threads)
         decoders: dict[str, Decode] = {
-            "ours": ours,
+            "ours": lambda batch, size: ours.translate(batch, size, TARGET_LEN),
             "peer": lambda batch, size: peer.translate(batch, size, TARGET_LEN),
         }
         measurements = [
             measure(decoders, sources, references, tokenizer, case, arguments.repetitions) for case in CASES
         ]
-    report(measurements, arguments.threads, directory.config.id)
+    report(measurements, footprints, arguments.threads, directory.config.id)
 
 
 def measure(
@@ -122,7 +123,9 @@ def measure(
     )
 
 
-def report(measurements: Sequence[Measurement], threads: int, model: str) -> None:
+def report(
+    measurements: Sequence[Measurement], footprints: dict[str, dict[str, float]], threads: int, model: str
+) -> None:
     """Prints the table and keeps the raw results."""
     about = {
         "model": model,
@@ -132,9 +135,15 @@ def report(measurements: Sequence[Measurement], threads: int, model: str) -> Non
         **{package: version(package) for package in ("onnxruntime", "ctranslate2")},
     }
     RESULTS.mkdir(exist_ok=True)
-    stored = {"about": about, "cases": [dataclasses.asdict(measurement) for measurement in measurements]}
+    stored = {
+        "about": about,
+        "footprints": footprints,
+        "cases": [dataclasses.asdict(measurement) for measurement in measurements],
+    }
     (RESULTS / "decoding.json").write_text(json.dumps(stored, indent=1) + "\n")
     print(json.dumps(about))
+    for name, measured in footprints.items():
+        print(f"{name}: opens in {measured['open_seconds']} s, peak memory {measured['peak_mb']} MB")
     print("| sentences | beam | Vitrail/s | CTranslate2/s | ratio | BLEU | its BLEU |")
     print("|--:|--:|--:|--:|--:|--:|--:|")
     for one in measurements:
