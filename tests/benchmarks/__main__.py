@@ -1,8 +1,8 @@
 """Decoding speed against CTranslate2 on the same weights: ``python -m tests.benchmarks TEXTS.tsv``.
 
 TEXTS has two columns, source and reference; the model is the bundled one unless --model names another.
-Both decode the same ids with the
-same search options, int8, taking turns within each repetition; the table gives medians of the ratios.
+Both decode the same ids with the same search options, int8, taking turns within each repetition; the table gives
+medians of the ratios. Peak memory and the time to import and open are those of a process for each.
 Results go to ``tests/benchmarks/results`` as JSON.
 """
 
