@@ -49,8 +49,9 @@ train: $(VENV)/train.stamp ## Train: make train CORPORA=folder of .tsv files [CO
 	@test -n "$(CORPORA)" || { echo "usage: make train CORPORA=folder [CONFIG=$(CONFIG)] [RUN=$(RUN)]"; exit 2; }
 	$(KEEP_MEMORY) $(BIN)/python -m model.train $(CONFIG) $(CORPORA) $(RUN) $(ARGS)
 
-export: $(VENV)/train.stamp ## Checkpoint to model directory: make export CHECKPOINT=... OUT=...
-	$(BIN)/python -m export $(CHECKPOINT) $(OUT) $(ARGS)
+export: $(VENV)/train.stamp ## Checkpoint to model directory: make export CHECKPOINT=... OUT=... TEXTS=pairs.tsv (held-out pairs)
+	@test -n "$(TEXTS)" || { echo "usage: make export TEXTS=pairs.tsv [CHECKPOINT=$(CHECKPOINT)] [OUT=$(OUT)]"; exit 2; }
+	$(BIN)/python -m export $(CHECKPOINT) $(OUT) --texts $(TEXTS) $(ARGS)
 
 bench: $(VENV)/test.stamp ## Decoding speed and memory against CTranslate2: make bench TEXTS=file.tsv (source, reference)
 	@test -n "$(TEXTS)" || { echo "usage: make bench TEXTS=file.tsv [ARGS=...]"; exit 2; }
