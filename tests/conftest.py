@@ -4,6 +4,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 
@@ -13,6 +14,11 @@ from model.checkpoint import Checkpoint, save_checkpoint
 from model.config import RunConfig, TrainingConfig, TransformerConfig
 from model.tokenizer import train_tokenizer
 from model.transformer import Transformer
+
+# A busy machine is no fault. Continuous integration judges the change, so its examples are always the same;
+# everywhere else they are new ones each time.
+hypothesis.settings.register_profile("vitrail", deadline=None, derandomize=bool(os.environ.get("CI")))
+hypothesis.settings.load_profile("vitrail")
 
 # Threads of torch wait for each other longer than these models compute.
 torch.set_num_threads(1)
