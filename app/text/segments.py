@@ -4,18 +4,18 @@ import re
 from collections.abc import Sequence
 
 _ADDRESS = re.compile(
-    r"<?(?:(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)\S+|[^\s@]+@[^\s@]+\.[^\s@.]+)",
+    r"(?<!\S)[<(]?(?:(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)\S+|[^\s@]+@[^\s@]+\.[^\s@.]+)",
     re.IGNORECASE,
 )
 
 
 def is_translatable(text: str) -> bool:
-    """Whether there is anything to translate: a letter of any script, and not just one address.
+    """Whether there is anything to translate: a letter of any script outside URLs and e-mail addresses.
 
-    Digits, punctuation, symbols and emoji mean the same in every language, and a translated URL or
-    e-mail address is a broken one: such text is to be copied unchanged.
+    Digits, punctuation, symbols and emoji mean the same in every language, and a translated address is a
+    broken one: such text is to be copied unchanged.
     """
-    return any(map(str.isalpha, text)) and _ADDRESS.fullmatch(text.strip()) is None
+    return any(map(str.isalpha, _ADDRESS.sub(" ", text)))
 
 
 def join(
