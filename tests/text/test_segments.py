@@ -6,7 +6,8 @@ from app.text.segments import is_translatable, join
 @pytest.mark.parametrize(
     "text",
     ["", " ", "-", "1.", "42 %", "…?!", "😀👩🏽‍🚀", "\0", "https://example.org/a?b=c", "www.example.org", "HTTP://X.Y",
-     "jo.doe@example.org", "<jo@example.org>", "mailto:jo@example.org", " ftp://example.org/x ", "- https://x.org", "(www.x.org, me@x.org)"],
+     "jo.doe@example.org", "<jo@example.org>", "mailto:jo@example.org", " ftp://example.org/x ",
+     "- https://x.org", "(www.x.org, me@x.org)"],
 )  # fmt: skip
 def test_copied(text: str) -> None:
     assert not is_translatable(text)
