@@ -205,7 +205,8 @@ class OnnxDecoding:
         used, joining = self.sentences, other.sentences
         self._reserve(used + joining, other)
         self._cross.append(used, other._cross, joining)
-        self._past.append(used * self._width, other._past, joining * self._width)
+        if other._past_len.any():
+            self._past.append(used * self._width, other._past, joining * self._width)
         self._past_len = np.concatenate([self._past_len, other._past_len])
         self._slots = np.concatenate([self._slots, used + other._slots])
         self._binding = None
@@ -218,7 +219,7 @@ class OnnxDecoding:
         if (room, source_len) != (keys.capacity, keys.length):
             self._cross.resize(room, source_len, self.sentences)
         if (room * self._width, positions) != (past.capacity, past.length):
-            past.resize(room * self._width, positions, self.sentences * self._width)
+            past.resize(room * self._width, positions, self._started_rows())
 
     def _reserve_positions(self, total_len: int) -> None:
         target_len = self._graphs.config.limits.target_len
@@ -226,8 +227,12 @@ class OnnxDecoding:
             raise ValueError(f"a row already stands at the model's last position, {target_len}")
         if total_len > self._past.length:
             positions = min(2 * self._past.length, target_len)
-            self._past.resize(self._past.capacity, positions, self.sentences * self._width)
+            self._past.resize(self._past.capacity, positions, self._started_rows())
             self._binding = None
+
+    def _started_rows(self) -> int:
+        """How many rows must be kept when the past moves: none before the first step."""
+        return self.sentences * self._width if self._past_len.any() else 0
 
     def _longest_source(self) -> int:
         """Padded length of the longest sentence held."""
