@@ -55,7 +55,7 @@ def corpus_pairs(folder: Path) -> dict[str, Iterator[Sequence[str]]]:
 
 
 def _decoded(name: str, folder: Path, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
-    corpus = open_corpus(name, folder, held_out_pairs=0)
+    corpus = open_corpus(name, folder)
     for pair in range(len(corpus)):
         yield [tokenizer.decode(side[pair].tolist()) for side in corpus.sides]
 

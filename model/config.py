@@ -85,6 +85,7 @@ class TrainingConfig:
     peak_learning_rate: float = 7e-4
     warmup_steps: int = 4_000
     cooldown_steps: int = 0
+    matrix_rate_factor: float = 2.0
     adam_beta2: float = 0.98
     label_smoothing: float = 0.1
     clip_norm: float = 1.0

@@ -1,8 +1,13 @@
-"""Parallel text as piece ids, tokenised once into flat arrays that are mapped, not loaded."""
+"""Parallel text as piece ids, tokenised once into flat arrays that are mapped, not loaded.
+
+Some pairs of every corpus are held out. Both of their sentences occur in no other pair of any corpus of the run,
+so training never sees either of them, not even with another translation.
+"""
 
 import hashlib
 import json
-from collections.abc import Collection, Container, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +17,10 @@ import numpy.typing as npt
 
 from app.text.tokenizer import Tokenizer
 from model.config import ConfigError, RunConfig
-from model.corpus import FilterCounts, corpus_files, read_pairs
+from model.corpus import FilterCounts, bare_form, corpus_files, read_pairs
 
 Ids = npt.NDArray[np.uint16]
+SentenceCounts = tuple[Counter[int], Counter[int]]
 _CHUNK_PAIRS = 20_000
 
 
@@ -35,7 +41,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Corpus:
-    """One corpus, both languages; its first ``held_out`` pairs are never trained on."""
+    """One corpus, both languages; its first ``held_out`` pairs are not trained on."""
 
     name: str
     sides: tuple[Side, Side]
@@ -62,42 +68,85 @@ def prepare(
     files = corpus_files(corpora)
     if missing := sorted(set(config.corpora) - set(files)):
         raise ConfigError(f"[corpora] names files that are not in {corpora}: {', '.join(missing)}")
-    names = sorted(config.corpora) or sorted(files)
-    max_pieces = config.training.max_pieces
-    for name in names:
-        record, path = folder / f"{name}.json", files[name]
-        made_with: dict[str, int | str] = {
-            "max_pieces": max_pieces,
-            "excluded": _digest(excluded),
-            "corpus_bytes": path.stat().st_size,
-        }
-        if record.exists():
-            _check_record(record, made_with)
-            continue
-        counts = _tokenise(path, tokenizer, folder / name, max_pieces, excluded)
-        record.write_text(json.dumps({"kept": counts.kept, "dropped": counts.dropped, **made_with}, indent=1))
-        print(f"{name}: {counts}", flush=True)
-    return [open_corpus(name, folder, config.training.held_out_pairs) for name in names]
+    files = {name: files[name] for name in sorted(config.corpora) or sorted(files)}
+    made_with = {name: _made_with(config, path, files, excluded) for name, path in files.items()}
+    untouched = [name for name in files if not _is_made(folder / f"{name}.json", made_with[name])]
+    counts = count_sentences(files.values()) if untouched else None
+    for name in untouched:
+        assert counts is not None
+        pairs, filtered = _read(files[name], tokenizer, config.training.max_pieces, excluded)
+        held_out = _hold_out(pairs, counts, config.training.held_out_pairs)
+        _save(pairs, held_out, tokenizer, folder / name)
+        record = {"kept": filtered.kept, "dropped": filtered.dropped, "held_out": len(held_out), **made_with[name]}
+        (folder / f"{name}.json").write_text(json.dumps(record, indent=1))
+        print(f"{name}: {filtered}; held out {len(held_out):,}", flush=True)
+    return [open_corpus(name, folder) for name in files]
 
 
-def open_corpus(name: str, folder: Path, held_out_pairs: int) -> Corpus:
-    """A corpus that ``prepare`` has tokenised; at most a tenth of it is held out."""
+def open_corpus(name: str, folder: Path) -> Corpus:
+    """A corpus that ``prepare`` has tokenised."""
     sides = tuple(
         Side(np.load(folder / f"{name}.{side}.ids.npy", mmap_mode="r"), np.load(folder / f"{name}.{side}.offsets.npy"))
         for side in (0, 1)
     )
-    pairs = len(sides[0].offsets) - 1
-    return Corpus(name, (sides[0], sides[1]), min(held_out_pairs, pairs // 10))
+    record = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return Corpus(name, (sides[0], sides[1]), record["held_out"])
 
 
-def _check_record(record: Path, made_with: dict[str, int | str]) -> None:
-    """Compares what the record holds; what it does not hold is not known, and accepted."""
+def count_sentences(paths: Iterable[Path]) -> SentenceCounts:
+    """How many pairs of all corpora hold a sentence, by the hash of its bare form, for each language."""
+    counts: SentenceCounts = (Counter(), Counter())
+    for path in paths:
+        for pair in read_pairs(path, FilterCounts()):
+            for text, counter in zip(pair, counts, strict=True):
+                counter[_form_hash(text)] += 1
+    return counts
+
+
+def _form_hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(bare_form(text).encode(), digest_size=8).digest())
+
+
+def _hold_out(pairs: Sequence[tuple[str, str]], counts: SentenceCounts, most: int) -> set[int]:
+    """The first ``most`` pairs, at most a tenth of all, whose sentences no other pair has."""
+    most = min(most, len(pairs) // 10)
+    chosen: set[int] = set()
+    for index, pair in enumerate(pairs):
+        if len(chosen) >= most:
+            break
+        if all(counter[_form_hash(text)] == 1 for text, counter in zip(pair, counts, strict=True)):
+            chosen.add(index)
+    return chosen
+
+
+def _made_with(
+    config: RunConfig, path: Path, files: Mapping[str, Path], excluded: Sequence[Collection[str]]
+) -> dict[str, int | str]:
+    """What the tokenised form of ``path`` depends on; the other corpora decide what may be held out."""
+    return {
+        "max_pieces": config.training.max_pieces,
+        "held_out_pairs": config.training.held_out_pairs,
+        "excluded": _digest(excluded),
+        "corpus_bytes": path.stat().st_size,
+        "corpora": " ".join(files),
+    }
+
+
+def _is_made(record: Path, made_with: dict[str, int | str]) -> bool:
+    """Whether a corpus is there already.
+
+    Raises:
+        ConfigError: it was made otherwise than it would be now.
+    """
+    if not record.exists():
+        return False
     stored = json.loads(record.read_text(encoding="utf-8"))
     for key, value in made_with.items():
-        if stored.get(key, value) != value:
+        if stored.get(key) != value:
             raise ConfigError(
-                f"{record} was made with {key} {stored[key]}, now it is {value}: delete it or change back"
+                f"{record} was made with {key} {stored.get(key)}, now it is {value}: delete it or change back"
             )
+    return True
 
 
 def _digest(excluded: Sequence[Collection[str]]) -> str:
@@ -106,27 +155,34 @@ def _digest(excluded: Sequence[Collection[str]]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _tokenise(
-    path: Path, tokenizer: Tokenizer, stem: Path, max_pieces: int, excluded: Sequence[Container[str]]
-) -> FilterCounts:
-    stem.parent.mkdir(parents=True, exist_ok=True)
+def _read(
+    path: Path, tokenizer: Tokenizer, max_pieces: int, excluded: Sequence[Container[str]]
+) -> tuple[list[tuple[str, str]], FilterCounts]:
+    """The pairs of one file that pass all filters, the number of pieces included."""
     counts = FilterCounts()
-    writers = (_SideWriter(), _SideWriter())
     pairs = list(read_pairs(path, counts, excluded))
+    kept: list[tuple[str, str]] = []
     for start in range(0, len(pairs), _CHUNK_PAIRS):
         chunk = pairs[start : start + _CHUNK_PAIRS]
-        for first, second in zip(
-            *(tokenizer.encode_batch([pair[side] for pair in chunk]) for side in (0, 1)), strict=True
-        ):
-            if max(len(first), len(second)) > max_pieces:
-                counts.kept -= 1
-                counts.dropped["too many pieces"] += 1
-                continue
-            writers[0].append(first)
-            writers[1].append(second)
-    for side, writer in enumerate(writers):
+        both = [tokenizer.encode_batch([pair[side] for pair in chunk]) for side in (0, 1)]
+        kept += [pair for pair, *ids in zip(chunk, *both, strict=True) if max(map(len, ids)) <= max_pieces]
+    if dropped := len(pairs) - len(kept):
+        counts.dropped["too many pieces"] = dropped
+    counts.kept = len(kept)
+    return kept, counts
+
+
+def _save(pairs: Sequence[tuple[str, str]], held_out: set[int], tokenizer: Tokenizer, stem: Path) -> None:
+    """Writes the ids of both sides, the held-out pairs first."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    order = [*sorted(held_out), *(index for index in range(len(pairs)) if index not in held_out)]
+    for side in (0, 1):
+        writer = _SideWriter()
+        for start in range(0, len(order), _CHUNK_PAIRS):
+            texts = [pairs[index][side] for index in order[start : start + _CHUNK_PAIRS]]
+            for ids in tokenizer.encode_batch(texts):
+                writer.append(ids)
         writer.save(stem, side)
-    return counts
 
 
 class _SideWriter:

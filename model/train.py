@@ -4,7 +4,8 @@ CONFIG is a TOML file (``model/configs``), CORPORA a folder of two-column TSV fi
 .bz2), RUN a folder that gets the tokenizer, the tokenised text, checkpoints, ``log.jsonl`` and
 ``curve.svg``. ``--exclude`` names a folder of test sets (``NAME.LANGUAGE``): pairs that hold one of their
 sentences are left out, of the vocabulary's training too.
-``--minutes``, Ctrl-C and SIGTERM stop with all state saved.
+``--start`` names a checkpoint whose weights a new run begins with. ``--minutes``, Ctrl-C and SIGTERM stop
+with all state saved.
 """
 
 import argparse
@@ -29,10 +30,11 @@ from model.checkpoint import (
     save_atomically,
     save_checkpoint,
 )
-from model.config import RunConfig, load_config
+from model.config import ConfigError, RunConfig, load_config
 from model.curve import draw_curve
 from model.dataset import Corpus, prepare
 from model.loss import smoothed_cross_entropy
+from model.optimizer import Optimizer
 from model.progress import Progress
 from model.schedule import learning_rate
 from model.tokenizer import train_tokenizer
@@ -76,11 +78,22 @@ class Trainer:
         self.stopping = False
         torch.manual_seed(config.training.seed)
         self.transformer = Transformer(config.transformer).to(self.device)
-        self.optimizer = torch.optim.Adam(
-            self.transformer.parameters(), betas=(0.9, config.training.adam_beta2), eps=1e-9, fused=True
-        )
+        self.optimizer = Optimizer(self.transformer, config.training)
         if (run / _RESUME_FILE).exists():
             self._resume()
+
+    def start_from(self, checkpoint: Checkpoint) -> None:
+        """Takes over the weights, and counts on from the pieces they have seen; a run that was left goes on instead.
+
+        Raises:
+            ConfigError: the checkpoint's Transformer has another shape.
+        """
+        if self.position.step:
+            return
+        if checkpoint.config.transformer != self.config.transformer:
+            raise ConfigError(f"--start is a {checkpoint.config.transformer}, [transformer] {self.config.transformer}")
+        self.transformer.load_state_dict(checkpoint.weights)
+        self.position.target_pieces = checkpoint.target_pieces
 
     def train(self, minutes: float) -> None:
         """Steps until ``max_steps`` or the time is over, then saves; a second call goes on exactly there."""
@@ -110,9 +123,6 @@ class Trainer:
         """One update from ``accumulation`` batches; the loss stays on the device."""
         training = self.config.training
         self.transformer.train()
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.position.step, training)
-        self.optimizer.zero_grad(set_to_none=True)
         pieces = sum(len(batch.next_ids) for batch in batches)
         total_nll = torch.zeros((), device=self.device)
         for batch in batches:
@@ -121,7 +131,7 @@ class Trainer:
             (loss * share).backward()  # type: ignore[no-untyped-call]
             total_nll += nll.detach() * share
         torch.nn.utils.clip_grad_norm_(self.transformer.parameters(), training.clip_norm)
-        self.optimizer.step()
+        self.optimizer.step(learning_rate(self.position.step, training))
         return total_nll, pieces
 
     def _stream(self) -> Iterator[Batch]:
@@ -146,7 +156,7 @@ class Trainer:
         state: dict[str, Any] = {
             "position": vars(position),
             "weights": weights,
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.optimizer.state(),
             "random": torch.get_rng_state(),
             "cuda_random": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
         }
@@ -156,7 +166,7 @@ class Trainer:
         state = torch.load(self.run / _RESUME_FILE, map_location="cpu", weights_only=True)
         self.position = Position(**state["position"])
         self.transformer.load_state_dict(state["weights"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.load_state(state["optimizer"])
         torch.set_rng_state(state["random"])
         if self.device.type == "cuda":
             torch.cuda.set_rng_state_all(state["cuda_random"])
@@ -199,6 +209,7 @@ def main() -> None:
     parser.add_argument("corpora", type=Path)
     parser.add_argument("run", type=Path)
     parser.add_argument("--exclude", type=Path)
+    parser.add_argument("--start", type=Path, metavar="CHECKPOINT")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     arguments = parser.parse_args()
     config = load_config(arguments.config)
@@ -209,6 +220,8 @@ def main() -> None:
     tokenizer = Tokenizer(tokenizer_path)
     corpora = prepare(config, arguments.corpora, tokenizer, arguments.run / "data", excluded)
     trainer = Trainer(config, corpora, tokenizer, arguments.run)
+    if arguments.start:
+        trainer.start_from(load_checkpoint(arguments.start))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, trainer.stop)
     trainer.train(arguments.minutes)

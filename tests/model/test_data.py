@@ -168,14 +168,6 @@ def test_text_that_was_tokenised_otherwise_is_refused(
         prepare(tiny_config(max_pieces=max_pieces), books, tokenizer, data, excluded)
 
 
-def test_a_record_that_does_not_say_how_it_was_made_is_accepted(
-    books: Path, tokenizer: Tokenizer, tmp_path: Path
-) -> None:
-    prepare(tiny_config(), books, tokenizer, tmp_path / "data")
-    (tmp_path / "data" / "books.json").write_text('{"kept": 1, "dropped": {}}')
-    assert len(prepare(tiny_config(max_pieces=41), books, tokenizer, tmp_path / "data")[0]) == 1
-
-
 def batch_maker(corpora: list[Corpus], tokenizer: Tokenizer, weights: list[float]) -> BatchMaker:
     tags = tokenizer.tag_id("en"), tokenizer.tag_id("fr")
     return BatchMaker(corpora, weights, tags, tokenizer.special_ids, tiny_config().training)
@@ -248,6 +240,24 @@ def test_held_out_pairs_are_never_trained_on(prepared: list[Corpus], tokenizer: 
     held_out = examples(list(maker.held_out(0)))
     assert held_out == expected(prepared[0], tokenizer, range(6))
     assert not held_out & examples(list(maker.epoch(0)))
+
+
+def test_sentences_of_held_out_pairs_are_nowhere_else(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    folder = tmp_path / "corpora"
+    folder.mkdir()
+    words = ["cat", "dog", "bird", "apple", "house"]
+    # The first ten pairs share a sentence with a later pair, or with another corpus, in every way there is.
+    lines = [f"the {word} sings\t{word} chante" for word in words] + [f"a {word}!\tun {word}" for word in words]
+    lines += [f"the {word} sings\tle {word} chante" for word in words] + [
+        f"one {word}\tun {word}." for word in words[:3]
+    ]
+    lines += [f"we see {number}\tnous voyons {number}" for number in range(40)]
+    (folder / "first.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "second.tsv").write_text("A apple\tpomme\nwe see 0\tvoir 0\na House\tmaison\n", encoding="utf-8")
+    first, second = prepare(tiny_config(held_out_pairs=4), folder, tokenizer, tmp_path / "data")
+    held_out = [tokenizer.decode(first.sides[0][pair].tolist()) for pair in range(first.held_out)]
+    assert held_out == ["we see 1", "we see 2", "we see 3", "we see 4"]
+    assert (len(first), len(second), second.held_out) == (len(lines), 3, 0)
 
 
 def test_a_corpus_that_is_not_there_is_named(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:

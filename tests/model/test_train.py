@@ -16,6 +16,7 @@ from model.config import ConfigError, RunConfig
 from model.curve import draw_curve, ticks
 from model.dataset import prepare
 from model.evaluate import open_model, translate_lines
+from model.optimizer import Optimizer
 from model.scoring import Direction, score, search_all
 from model.step_model import TorchStepModel, limits_of
 from model.train import Trainer, batch_loss, main, numbered_checkpoints
@@ -55,6 +56,45 @@ def test_a_resumed_run_ends_in_the_same_weights(
     for one, other in zip(whole.transformer.parameters(), resumed.transformer.parameters(), strict=True):
         assert torch.equal(one, other)
     assert [path.name for path in numbered_checkpoints(tmp_path / "parts")] == ["step-0000003.pt", "step-0000006.pt"]
+
+
+def test_a_run_can_start_from_the_weights_of_another(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    first = train(tiny_config(), corpora, tokenizer, tmp_path / "first")
+    checkpoint = load_checkpoint(numbered_checkpoints(tmp_path / "first")[-1])
+    config = tiny_config(max_steps=8)
+    second = Trainer(config, prepare(config, corpora, tokenizer, tmp_path / "data"), tokenizer, tmp_path / "second")
+    second.start_from(checkpoint)
+    for one, other in zip(first.transformer.parameters(), second.transformer.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert (second.position.step, second.position.target_pieces) == (0, first.position.target_pieces)
+    second.train(10)
+    pieces = second.position.target_pieces
+    second.start_from(checkpoint)
+    assert (second.position.step, second.position.target_pieces) == (8, pieces)
+    wider = dataclasses.replace(config, transformer=dataclasses.replace(config.transformer, d_ff=128))
+    third = Trainer(wider, second.corpora, tokenizer, tmp_path / "third")
+    with pytest.raises(ConfigError, match="d_ff=128"):
+        third.start_from(checkpoint)
+
+
+def test_hidden_matrices_are_updated_by_orthogonal_steps_and_the_rest_by_adam(tokenizer: Tokenizer) -> None:
+    torch.manual_seed(0)
+    config = tiny_config()
+    transformer = Transformer(config.transformer)
+    before = {name: weights.detach().clone() for name, weights in transformer.named_parameters()}
+    optimizer = Optimizer(transformer, config.training)
+    batch = collate([[5, 6, 7, 2]] * 3, [[1, 8, 9, 2]] * 3, pad=0)
+    batch_loss(transformer, batch, 0.1)[0].backward()  # type: ignore[no-untyped-call]
+    optimizer.step(1e-3)
+    for name, weights in transformer.named_parameters():
+        update = (weights - before[name]).detach()
+        assert weights.grad is None
+        if name.endswith("feed_forward.expand.weight"):
+            # Five Newton-Schulz steps bring singular values near one, where a gradient of three like rows has few.
+            values = torch.linalg.svdvals(update)
+            assert values[0] / values[2] < 3
+        if name.endswith("norm.weight"):
+            assert update.abs().max() == pytest.approx(1e-3, rel=0.01)
 
 
 def test_only_the_newest_checkpoints_stay(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:

@@ -1,0 +1,194 @@
+"""Pairs for what users paste: ``python -m model.augment CORPORA OUT.tsv``.
+
+Corpora are mostly clean sentences; users paste headings, capitals, lists, addresses, numbers and names. Every pair
+written here is a real one changed in the same way on both sides, so that it serves both directions:
+
+- copying: a name, number, address or piece of code that stands on both sides is replaced by another one;
+- form: lower case, capitals, no final punctuation, list items, quotation marks, an emoji or an address at the end;
+- single names and other short texts that mean the same in both languages.
+
+The first pairs of every corpus are left alone: from them come the held-out pairs (``model.dataset``).
+"""
+
+import argparse
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from model.corpus import FilterCounts, corpus_files, read_pairs
+
+Pair = tuple[str, str]
+Change = Callable[[Pair, random.Random], Pair | None]
+
+_LEFT_ALONE = 5_000
+_READ_PER_CORPUS = 200_000
+_LONGEST_CHARACTERS = 110
+_RAREST_NAME = 3
+_SEED = 7
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_NUMBER = re.compile(r"(?<![\d.,:/-])\d{2,6}(?![\d.,:/-])")
+_FINAL = re.compile(r"\s*[.!?…]+$")
+_VOWELS = "aeiouyhàâäéèêëîïôöùûüœæ"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_EMOJI = "😀😂😉😍🙂🙏👍👏🎉❤🔥✨🚀🐈🐕🌍🍕☕🎂✅⚠📷🎵💡"
+_ENDINGS = ("com", "org", "net", "fr", "io", "ca", "co.uk", "eu")
+_MARKERS = ("-", "*", "•", "–", "1.", "2.", "3)", "a)", ">", "#", "##")
+_SAME = (
+    *("OK", "Ok", "ok", "A", "B", "X", "URL", "PDF", "FAQ", "SMS", "Wi-Fi", "GPS", "DVD", "CV", "Internet", "Taxi"),
+    *("Pizza", "Sandwich", "Restaurant", "Hotel California", "Option 1", "Version 2", "Menu", "Page 3", "Point 4"),
+)
+_QUOTES = (('"', '"', "« ", " »"), ("“", "”", "« ", " »"), ('"', '"', '"', '"'), ("'", "'", "« ", " »"))
+
+
+def copied_names(pairs: Sequence[Pair]) -> list[str]:
+    """Capitalised words that stand inside a sentence on both sides, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for pair in pairs:
+        first, second = ({match[0] for match in _WORD.finditer(text) if match.start() > 0} for text in pair)
+        counts.update(word for word in first & second if word[0].isupper() and len(word) > 2)
+    return [name for name, count in counts.most_common() if count >= _RAREST_NAME]
+
+
+class Changes:
+    """The kinds of change, each with the number of pairs that it makes of 100."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        # "de Tom" must not become "de Anna": French would say "d'Anna".
+        self._consonant_names = [name for name in names if name[0].lower() not in _VOWELS]
+        self._replaceable = frozenset(self._consonant_names)
+        self.kinds: tuple[tuple[Change, int], ...] = (
+            (self.rename, 34),
+            (self.renumber, 10),
+            (self.lower, 10),
+            (self.upper, 8),
+            (self.unfinished, 14),
+            (self.list_item, 8),
+            (self.quoted, 6),
+            (self.with_emoji, 5),
+            (self.with_address, 5),
+        )
+
+    def rename(self, pair: Pair, source: random.Random) -> Pair | None:
+        """Another name, now and then an address or code, in the place of one that both sides have."""
+        first, second = (set(_WORD.findall(text)) for text in pair)
+        shared = sorted(word for word in first & second if word in self._replaceable)
+        if not shared:
+            return None
+        word = source.choice(shared)
+        other = source.choice(self._consonant_names) if source.random() < 0.8 else verbatim(source)
+        return _both(pair, lambda text: re.sub(rf"\b{re.escape(word)}\b", lambda _: other, text))
+
+    def renumber(self, pair: Pair, source: random.Random) -> Pair | None:
+        """Other numbers, the same on both sides."""
+        first, second = (_NUMBER.findall(text) for text in pair)
+        if not first or sorted(first) != sorted(second):
+            return None
+        other = {number: str(source.randint(10 ** (len(number) - 1), 10 ** len(number) - 1)) for number in first}
+        return _both(pair, lambda text: _NUMBER.sub(lambda match: other[match[0]], text))
+
+    def lower(self, pair: Pair, source: random.Random) -> Pair:
+        """Lower case, half of the time without final punctuation."""
+        lowered = _both(pair, str.lower)
+        return self.unfinished(lowered, source) if source.random() < 0.5 else lowered
+
+    def upper(self, pair: Pair, source: random.Random) -> Pair:
+        """Capitals, half of the time without final punctuation."""
+        raised = _both(pair, str.upper)
+        return self.unfinished(raised, source) if source.random() < 0.5 else raised
+
+    def unfinished(self, pair: Pair, _: random.Random) -> Pair:
+        """Without final punctuation."""
+        return _both(pair, lambda text: _FINAL.sub("", text))
+
+    def list_item(self, pair: Pair, source: random.Random) -> Pair:
+        """With a mark before it."""
+        marker = source.choice(_MARKERS)
+        return _both(pair, lambda text: f"{marker} {text}")
+
+    def quoted(self, pair: Pair, source: random.Random) -> Pair:
+        """In quotation marks of each language; English stands first."""
+        opening, closing, french_opening, french_closing = source.choice(_QUOTES)
+        return f"{opening}{pair[0]}{closing}", f"{french_opening}{pair[1]}{french_closing}"
+
+    def with_emoji(self, pair: Pair, source: random.Random) -> Pair:
+        """With an emoji at one end."""
+        emoji = source.choice(_EMOJI)
+        before = source.random() < 0.2
+        return _both(pair, lambda text: f"{emoji} {text}" if before else f"{text} {emoji}")
+
+    def with_address(self, pair: Pair, source: random.Random) -> Pair:
+        """With a URL, an e-mail address or code after it."""
+        address = verbatim(source)
+        return _both(pair, lambda text: f"{text} {address}")
+
+    def short(self, source: random.Random) -> Pair:
+        """A text that is the same in both languages."""
+        text = source.choice(self._names) if source.random() < 0.7 else source.choice((*_SAME, verbatim(source)))
+        if source.random() < 0.2:
+            text = f"{source.choice(self._names)} {text}"
+        return text, text
+
+
+def verbatim(source: random.Random) -> str:
+    """A made-up URL, e-mail address, file name or identifier."""
+    words = ["".join(source.choices(_LETTERS, k=source.randint(2, 8))) for _ in range(3)]
+    domain = f"{words[0]}.{source.choice(_ENDINGS)}"
+    number = source.randint(1, 9_999)
+    return source.choice(
+        (
+            f"https://www.{domain}/{words[1]}",
+            f"https://{domain}/{words[1]}/{number}?{words[2]}={number}",
+            f"www.{domain}",
+            f"{words[1]}.{words[2]}@{domain}",
+            f"{words[1]}{number}@{domain}",
+            f"{words[0]}_{words[1]}()",
+            f"{words[0]}.{words[1]}({number})",
+            f"{words[0]}{words[1].title()}",
+            f"{words[0]}-{words[1]}.{source.choice(('txt', 'pdf', 'py', 'json'))}",
+            f"--{words[0]}-{words[1]}",
+        )
+    )
+
+
+def augmented(pairs: Sequence[Pair], names: Sequence[str], wanted: int, seed: int = _SEED) -> Iterator[Pair]:
+    """``wanted`` changed pairs; one in twenty is a short text of its own."""
+    source = random.Random(seed)
+    changes = Changes(names)
+    kinds, shares = zip(*changes.kinds, strict=True)
+    made = 0
+    while made < wanted:
+        kind = source.choices(kinds, shares)[0]
+        changed = changes.short(source) if source.random() < 0.05 else kind(source.choice(pairs), source)
+        if changed and all(changed):
+            made += 1
+            yield changed
+
+
+def _both(pair: Pair, change: Callable[[str], str]) -> Pair:
+    return change(pair[0]), change(pair[1])
+
+
+def main() -> None:
+    """Command line; see the module's docstring."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", type=Path, help="two columns, English and French")
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--pairs", type=int, default=150_000)
+    arguments = parser.parse_args()
+    every: list[Pair] = []
+    for path in corpus_files(arguments.corpora).values():
+        pairs = [pair for pair, _ in zip(read_pairs(path, FilterCounts()), range(_READ_PER_CORPUS), strict=False)]
+        every += pairs[_LEFT_ALONE:]
+    names = copied_names(every)
+    fitting = [pair for pair in every if max(map(len, pair)) <= _LONGEST_CHARACTERS]
+    with arguments.output.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{first}\t{second}\n" for first, second in augmented(fitting, names, arguments.pairs))
+    print(f"{arguments.pairs:,} pairs with {len(names):,} names from {len(fitting):,} pairs")
+
+
+if __name__ == "__main__":
+    main()

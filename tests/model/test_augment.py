@@ -1,0 +1,84 @@
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from model import augment
+from model.augment import Change, Changes, Pair, augmented, copied_names, verbatim
+
+NAMES = ["Tom", "Boston", "Anna", "Marc"]
+PAIR = ("Tom has 25 cats.", "Tom a 25 chats.")
+
+
+def change(kind: str, pair: Pair = PAIR, seed: int = 0) -> Pair | None:
+    method: Change = getattr(Changes(NAMES), kind)
+    return method(pair, random.Random(seed))
+
+
+def test_names_are_capitalised_words_inside_both_sentences() -> None:
+    pairs = [("I saw Boston.", "J'ai vu Boston."), ("Yes, Paris it is.", "Oui, c'est Rome.")] * 3
+    assert copied_names([*pairs, ("I saw Rio.", "J'ai vu Rio.")]) == ["Boston"]
+
+
+def test_a_name_is_replaced_alike_and_never_by_one_that_french_would_elide() -> None:
+    others = set()
+    for seed in range(60):
+        changed = change("rename", seed=seed)
+        assert changed is not None
+        first, second = (text.partition(verb)[0] for text, verb in zip(changed, (" has", " a 25"), strict=True))
+        assert first == second
+        others.add(first)
+    assert {"Tom", "Boston", "Marc"} < others
+    assert "Anna" not in others
+    assert change("rename", ("Il pleut.", "It rains.")) is None
+
+
+def test_numbers_change_alike_and_keep_their_length() -> None:
+    changed = change("renumber")
+    assert changed is not None
+    number = changed[0].split()[2]
+    assert changed == (f"Tom has {number} cats.", f"Tom a {number} chats.")
+    assert len(number) == 2
+    assert change("renumber", ("At 10.", "À dix.")) is None
+    assert change("renumber", ("On 2024-01-02.", "Le 2024-01-02.")) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "holds"),
+    [
+        ("lower", lambda pair: pair[0].startswith("tom has 25 cats") and pair[1].startswith("tom a 25 chats")),
+        ("upper", lambda pair: pair[0].startswith("TOM HAS") and pair[1].startswith("TOM A")),
+        ("unfinished", lambda pair: pair == ("Tom has 25 cats", "Tom a 25 chats")),
+        ("list_item", lambda pair: pair[0].removesuffix(PAIR[0]) == pair[1].removesuffix(PAIR[1]) != ""),
+        ("quoted", lambda pair: PAIR[0] in pair[0] and PAIR[1] in pair[1] and pair[0] != PAIR[0]),
+        ("with_emoji", lambda pair: pair[0].replace(PAIR[0], "") == pair[1].replace(PAIR[1], "") != ""),
+        ("with_address", lambda pair: pair[0].removeprefix(PAIR[0]) == pair[1].removeprefix(PAIR[1]) != ""),
+    ],
+)
+def test_both_sides_change_alike(kind: str, holds: Callable[[Pair], bool]) -> None:
+    for seed in range(10):
+        changed = change(kind, seed=seed)
+        assert changed is not None
+        assert holds(changed)
+
+
+def test_as_many_pairs_as_asked_for_and_the_same_each_time() -> None:
+    first, second = (list(augmented([PAIR, ("Yes.", "Oui.")], NAMES, 200)) for _ in range(2))
+    assert first == second
+    assert len(first) == 200
+    assert any(source == target for source, target in first)
+    assert len({verbatim(random.Random(seed)) for seed in range(50)}) == 50
+
+
+def test_pairs_that_may_be_held_out_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(augment, "_LEFT_ALONE", 2)
+    lines = ["held one\ttenu un", "held two\ttenu deux", *["we saw Boston\tnous vîmes Boston"] * 9]
+    (tmp_path / "books.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    output = tmp_path / "out"
+    monkeypatch.setattr("sys.argv", ["augment", str(tmp_path), str(output), "--pairs", "100"])
+    augment.main()
+    written = output.read_text(encoding="utf-8")
+    assert len(written.splitlines()) == 100
+    assert "boston" in written.lower()
+    assert "held" not in written.lower()
