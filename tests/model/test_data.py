@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.text.tokenizer import Tokenizer
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.batching import Batch, BatchMaker
 from model.config import ConfigError, RunConfig, TokenizerConfig
 from model.corpus import FilterCounts, corpus_files, read_pairs
 from model.dataset import Corpus, prepare
+from model.held_out import held_out_pairs
 from model.tokenizer import train_tokenizer
 from tests.model.tiny import tiny_config
 
@@ -264,3 +265,13 @@ def test_a_corpus_that_is_not_there_is_named(corpora: Path, tokenizer: Tokenizer
     config = tiny_config()
     with pytest.raises(ConfigError, match="third"):
         prepare(RunConfig(config.transformer, corpora={"third": 1.0}), corpora, tokenizer, tmp_path)
+
+
+def test_held_out_pairs_can_be_written_out(corpora: Path, tokenizer_path: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / TOKENIZER_FILE).write_bytes(tokenizer_path.read_bytes())
+    prepare(tiny_config(), corpora, Tokenizer(tokenizer_path), run / "data")
+    pairs = held_out_pairs(run, "first")
+    lines = (corpora / "first.tsv").read_text(encoding="utf-8").splitlines()
+    assert [f"{first}\t{second}" for first, second in pairs] == lines[:6]
