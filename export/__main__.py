@@ -36,6 +36,11 @@ def _arguments() -> argparse.Namespace:
         default=DEFAULT_SEARCH.length_penalty,
         help="where a request does not say (%(default)s)",
     )
+    parser.add_argument(
+        "--alignment-layer",
+        type=int,
+        help="decoder layer, counted from 0, whose cross-attention aligns words best (default: not measured)",
+    )
     return parser.parse_args()
 
 
@@ -50,6 +55,7 @@ def main() -> int:
         force=arguments.force,
         search=SearchDefaults(arguments.beam_size, arguments.length_penalty),
         fewest_pairs=FEWEST_PAIRS,
+        alignment_layer=arguments.alignment_layer,
     )
     try:
         certificate = export_model(request)

@@ -86,16 +86,27 @@ class Blocks:
         transposed = self.builder.node("Transpose", self.builder.node("Reshape", merged, shape), perm=[0, 2, 3, 1])
         return self.scaled(transposed, self.config.head_dim**-0.5)
 
-    def attend(self, query: str, key: str, value: str, bias: str) -> tuple[str, str]:
+    def attend(self, query: str, key: str, value: str, bias: str, gate: str = "") -> tuple[str, str]:
         """Context ``[rows * length, d_model]`` and weights ``[rows, heads, query, key]``.
 
         ``bias`` is 0 where a key may be attended to and minus infinity elsewhere: there the weight is exactly 0.
+        ``gate [heads, 1, 1]`` multiplies what each head gives, not its weights: a muted head is still shown.
         """
         builder = self.builder
         scores = builder.node("Add", builder.node("MatMul", query, key), bias)
         weights = builder.node("Softmax", scores, axis=-1)
-        context = builder.node("Transpose", builder.node("MatMul", weights, value), perm=[0, 2, 1, 3])
+        context = builder.node("MatMul", weights, value)
+        if gate:
+            context = builder.node("Mul", context, gate)
+        context = builder.node("Transpose", context, perm=[0, 2, 1, 3])
         return builder.node("Reshape", context, builder.ints(-1, self.config.d_model)), weights
+
+    def gate(self, head_mask: str, layer: int) -> str:
+        """Row ``layer`` of a head mask ``[layers, heads]`` as ``[heads, 1, 1]``; no mask, no gate."""
+        if not head_mask:
+            return ""
+        row = self.builder.node("Gather", head_mask, self.builder.constant(layer, np.int64))
+        return self.builder.node("Unsqueeze", row, self.builder.ints(1, 2))
 
     def bias(self, mask: str) -> str:
         """0 where ``mask`` is True, minus infinity where it is False."""

@@ -1,5 +1,6 @@
 """The decoder as graph nodes: one cached step, and a whole target at once."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -7,7 +8,7 @@ from onnx import TensorProto
 
 from app.runtime import names
 from export.blocks import Blocks, Layout
-from export.encoder import cross_memory, first_positions, self_attention
+from export.encoder import SelfAttention, cross_memory, first_positions, self_attention
 from export.graph_builder import MICROSOFT, Axis
 from export.quantize import EMBEDDING, POSITIONS, TARGET_EMBEDDING, TARGET_POSITIONS
 
@@ -86,39 +87,60 @@ class DecoderStep:
         return blocks.linear(blocks.arithmetic.operand(context), f"{name}.output")
 
 
-def teacher_forced(
-    blocks: Blocks, target_ids: str, memory: str, source: Layout, source_bias: str
-) -> tuple[str, list[str], list[str]]:
-    """States ``[rows * target_len, d_model]``, weights of self-attention and of cross-attention of every layer."""
-    builder, config = blocks.builder, blocks.config
-    embedding = EMBEDDING if config.tie_embeddings else TARGET_EMBEDDING
-    table = POSITIONS if config.positions == "sinusoidal" else TARGET_POSITIONS
-    target = blocks.layout(target_ids)
-    pieces = blocks.scaled_pieces(target_ids, embedding)
-    embedded = builder.node("Add", pieces, first_positions(blocks, target_ids, table))
-    states = builder.node("Reshape", embedded, target.flat)
-    bias = _causal_bias(blocks, target_ids)
-    self_weights: list[str] = []
-    cross_weights: list[str] = []
-    operand = blocks.arithmetic.operand(memory)
-    for layer in range(config.decoder_layers):
-        name = f"decoder.{layer}"
-        attention = partial(
-            self_attention, blocks, name=f"{name}.self_attention", layout=target, bias=bias, weights=self_weights
-        )
-        states = blocks.residual(states, f"{name}.self_residual", attention)
-        key, value = cross_memory(blocks, operand, source, layer)
+@dataclass(frozen=True)
+class Memory:
+    """What the decoder knows of the source: the encoder's states and which of their positions are real."""
 
-        def cross(entered: str, name: str = name, key: str = key, value: str = value) -> str:
-            query = blocks.linear(blocks.arithmetic.operand(entered), f"{name}.cross_attention.query")
-            context, weights = blocks.attend(blocks.queries(query, target.heads), key, value, source_bias)
-            cross_weights.append(weights)
-            return blocks.linear(blocks.arithmetic.operand(context), f"{name}.cross_attention.output")
+    states: str
+    layout: Layout
+    bias: str
 
-        states = blocks.residual(states, f"{name}.cross_residual", cross)
-        feed_forward = partial(blocks.feed_forward, name=f"{name}.feed_forward")
-        states = blocks.residual(states, f"{name}.feed_forward_residual", feed_forward)
-    return blocks.final_norm(states, "decoder_norm"), self_weights, cross_weights
+
+class TeacherForced:
+    """A whole target at once; ``decoder`` and ``cross`` are head masks ``[layers, heads]``.
+
+    Attributes:
+        self_weights: of self-attention, one tensor a layer, once ``states`` was called.
+        cross_weights: of attention to the source, likewise.
+    """
+
+    def __init__(self, blocks: Blocks, target_ids: str, memory: Memory, decoder: str, cross: str) -> None:
+        self._blocks = blocks
+        self._target_ids = target_ids
+        self._memory = memory
+        self._operand = blocks.arithmetic.operand(memory.states)
+        self._cross_mask = cross
+        self._self = SelfAttention(blocks.layout(target_ids), _causal_bias(blocks, target_ids), decoder)
+        self.self_weights = self._self.weights
+        self.cross_weights: list[str] = []
+
+    def states(self) -> str:
+        """``[rows * target_len, d_model]``, ready for the output projection."""
+        blocks, builder, config = self._blocks, self._blocks.builder, self._blocks.config
+        embedding = EMBEDDING if config.tie_embeddings else TARGET_EMBEDDING
+        table = POSITIONS if config.positions == "sinusoidal" else TARGET_POSITIONS
+        pieces = blocks.scaled_pieces(self._target_ids, embedding)
+        embedded = builder.node("Add", pieces, first_positions(blocks, self._target_ids, table))
+        states = builder.node("Reshape", embedded, self._self.layout.flat)
+        for layer in range(config.decoder_layers):
+            name = f"decoder.{layer}"
+            attention = partial(self_attention, blocks, self._self, stack="decoder", layer=layer)
+            states = blocks.residual(states, f"{name}.self_residual", attention)
+            states = blocks.residual(states, f"{name}.cross_residual", partial(self._cross_attention, layer=layer))
+            feed_forward = partial(blocks.feed_forward, name=f"{name}.feed_forward")
+            states = blocks.residual(states, f"{name}.feed_forward_residual", feed_forward)
+        return blocks.final_norm(states, "decoder_norm")
+
+    def _cross_attention(self, states: str, layer: int) -> str:
+        blocks, memory = self._blocks, self._memory
+        name = f"decoder.{layer}.cross_attention"
+        query = blocks.linear(blocks.arithmetic.operand(states), f"{name}.query")
+        key, value = cross_memory(blocks, self._operand, memory.layout, layer)
+        gate = blocks.gate(self._cross_mask, layer)
+        heads = self._self.layout.heads
+        context, weights = blocks.attend(blocks.queries(query, heads), key, value, memory.bias, gate)
+        self.cross_weights.append(weights)
+        return blocks.linear(blocks.arithmetic.operand(context), f"{name}.output")
 
 
 def _causal_bias(blocks: Blocks, target_ids: str) -> str:

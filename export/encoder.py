@@ -1,5 +1,6 @@
 """The encoder as graph nodes."""
 
+from dataclasses import dataclass, field
 from functools import partial
 
 from export.arithmetic import Operand
@@ -7,7 +8,23 @@ from export.blocks import Blocks, Layout
 from export.quantize import EMBEDDING, POSITIONS, SOURCE_EMBEDDING, SOURCE_POSITIONS
 
 
-def encode(blocks: Blocks, source_ids: str, layout: Layout, bias: str) -> tuple[str, list[str]]:
+@dataclass(frozen=True)
+class SelfAttention:
+    """What the self-attentions of a stack have in common.
+
+    Attributes:
+        bias: which keys may be attended to.
+        head_mask: ``[layers, heads]``; empty where no head is ever muted.
+        weights: gets the weights of each layer in turn.
+    """
+
+    layout: Layout
+    bias: str
+    head_mask: str = ""
+    weights: list[str] = field(default_factory=list)
+
+
+def encode(blocks: Blocks, source_ids: str, layout: Layout, bias: str, head_mask: str = "") -> tuple[str, list[str]]:
     """States ``[rows * source_len, d_model]`` and the attention weights of every layer."""
     builder, config = blocks.builder, blocks.config
     embedding = EMBEDDING if config.tie_embeddings else SOURCE_EMBEDDING
@@ -16,16 +33,14 @@ def encode(blocks: Blocks, source_ids: str, layout: Layout, bias: str) -> tuple[
         "Add", blocks.scaled_pieces(source_ids, embedding), first_positions(blocks, source_ids, table)
     )
     states = builder.node("Reshape", embedded, layout.flat)
-    weights: list[str] = []
+    shared = SelfAttention(layout, bias, head_mask)
     for layer in range(config.encoder_layers):
         name = f"encoder.{layer}"
-        attention = partial(
-            self_attention, blocks, name=f"{name}.self_attention", layout=layout, bias=bias, weights=weights
-        )
+        attention = partial(self_attention, blocks, shared, stack="encoder", layer=layer)
         states = blocks.residual(states, f"{name}.self_residual", attention)
         feed_forward = partial(blocks.feed_forward, name=f"{name}.feed_forward")
         states = blocks.residual(states, f"{name}.feed_forward_residual", feed_forward)
-    return blocks.final_norm(states, "encoder_norm"), weights
+    return blocks.final_norm(states, "encoder_norm"), shared.weights
 
 
 def cross_memory(blocks: Blocks, memory: Operand, layout: Layout, layer: int) -> tuple[str, str]:
@@ -36,15 +51,20 @@ def cross_memory(blocks: Blocks, memory: Operand, layout: Layout, layer: int) ->
     return blocks.keys(key, layout.heads), blocks.queries(value, layout.heads)
 
 
-def self_attention(blocks: Blocks, states: str, name: str, layout: Layout, bias: str, weights: list[str]) -> str:
-    """Attention of a sequence to itself; appends its weights to ``weights``."""
+def self_attention(blocks: Blocks, shared: SelfAttention, states: str, stack: str, layer: int) -> str:
+    """Attention of a sequence to itself in one layer of ``stack``; appends its weights to ``shared.weights``."""
+    name = f"{stack}.{layer}.self_attention"
     merged = blocks.linear(blocks.arithmetic.operand(states), f"{name}.qkv")
     query, key, value = blocks.builder.split(merged, 3)
-    shape = layout.heads
-    context, layer_weights = blocks.attend(
-        blocks.queries(query, shape), blocks.keys(key, shape), blocks.queries(value, shape), bias
+    shape = shared.layout.heads
+    context, weights = blocks.attend(
+        blocks.queries(query, shape),
+        blocks.keys(key, shape),
+        blocks.queries(value, shape),
+        shared.bias,
+        blocks.gate(shared.head_mask, layer),
     )
-    weights.append(layer_weights)
+    shared.weights.append(weights)
     return blocks.linear(blocks.arithmetic.operand(context), f"{name}.output")
 
 

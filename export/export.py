@@ -47,6 +47,7 @@ class ExportRequest:
         force: replace ``output`` if it is a model directory.
         search: how to search where a request does not say; quality is measured so, too.
         fewest_pairs: how many pairs of ``texts`` the model must be able to read in each direction.
+        alignment_layer: the decoder layer whose cross-attention aligns words best, counted from 0; None if unknown.
     """
 
     checkpoint: Path
@@ -56,6 +57,7 @@ class ExportRequest:
     force: bool
     search: SearchDefaults = DEFAULT_SEARCH
     fewest_pairs: int = 1
+    alignment_layer: int | None = None
 
     def faults(self) -> Iterator[str]:
         """Whatever can be known to be wrong before any work is done."""
@@ -84,9 +86,15 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
     """
     if faults := list(request.faults()):
         raise ExportError(faults)
-    weights = quantize(load_checkpoint(request.checkpoint))
+    checkpoint = load_checkpoint(request.checkpoint)
+    layer, layers = request.alignment_layer, checkpoint.config.transformer.decoder_layers
+    if layer is not None and not 0 <= layer < layers:
+        raise ExportError([f"the alignment layer must be from 0 to {layers - 1}, not {layer}"])
+    weights = quantize(checkpoint)
     with staging_directory(request.output) as staging:
-        config = build_model_directory(weights, request.tokenizer_path, staging, request.model_id, request.search)
+        config = build_model_directory(
+            weights, request.tokenizer_path, staging, request.model_id, request.search, layer
+        )
         directory = ModelDirectory(staging, config)
         certificate, faults = certify(weights, directory, request.texts, request.fewest_pairs)
         if faults:

@@ -8,7 +8,7 @@ from app.runtime.providers import Precision
 from export.arithmetic import Arithmetic, FloatArithmetic, IntegerArithmetic
 from export.blocks import Blocks
 from export.candidates import top_candidates
-from export.decoder import DecoderStep, teacher_forced
+from export.decoder import DecoderStep, Memory, TeacherForced
 from export.encoder import cross_memory, encode
 from export.graph_builder import Axis, GraphBuilder
 from export.weight_file import WeightFile
@@ -56,29 +56,57 @@ def decoder_step_graph(config: TransformerConfig, weights: WeightFile, precision
 
 
 def explain_graph(config: TransformerConfig, weights: WeightFile) -> onnx.ModelProto:
-    """A teacher-forced pass over (source, target), float32: log-probabilities and all attention weights."""
+    """A teacher-forced pass over (source, target), float32: probabilities, rivals and all attention weights."""
     builder = GraphBuilder("explain", weights)
     blocks = Blocks(builder, _arithmetic(builder, "float32"), config)
     source_ids = builder.input(names.SOURCE_IDS, TensorProto.INT64, [names.ROWS, names.SOURCE_LEN])
     source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.ROWS, names.SOURCE_LEN])
     target_ids = builder.input(names.TARGET_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
-    next_ids = builder.input(names.NEXT_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
+    encoder_mask, decoder_mask, cross_mask = (
+        builder.input(name, TensorProto.FLOAT, [layers, config.heads])
+        for name, layers in (
+            (names.ENCODER_HEAD_MASK, config.encoder_layers),
+            (names.DECODER_HEAD_MASK, config.decoder_layers),
+            (names.CROSS_HEAD_MASK, config.decoder_layers),
+        )
+    )
     source_bias = blocks.source_bias(source_mask)
     layout = blocks.layout(source_ids)
-    memory, encoder = encode(blocks, source_ids, layout, source_bias)
-    states, decoder, cross = teacher_forced(blocks, target_ids, memory, layout, source_bias)
-    flat = builder.node("Reshape", next_ids, builder.ints(-1, 1))
-    chosen = builder.node("GatherElements", blocks.log_probs(states), flat, axis=1)
-    log_probs = builder.node("Reshape", chosen, builder.node("Shape", target_ids))
-    builder.output(log_probs, names.LOG_PROBS, TensorProto.FLOAT, [names.ROWS, names.TARGET_LEN])
+    states, encoder = encode(blocks, source_ids, layout, source_bias, encoder_mask)
+    memory = Memory(states, layout, source_bias)
+    decoder = TeacherForced(blocks, target_ids, memory, decoder_mask, cross_mask)
+    _probabilities(blocks, decoder.states(), target_ids)
     for weights_, name, axes in (
         (encoder, names.ENCODER_ATTENTION, [names.SOURCE_LEN, names.SOURCE_LEN]),
-        (decoder, names.DECODER_ATTENTION, [names.TARGET_LEN, names.TARGET_LEN]),
-        (cross, names.CROSS_ATTENTION, [names.TARGET_LEN, names.SOURCE_LEN]),
+        (decoder.self_weights, names.DECODER_ATTENTION, [names.TARGET_LEN, names.TARGET_LEN]),
+        (decoder.cross_weights, names.CROSS_ATTENTION, [names.TARGET_LEN, names.SOURCE_LEN]),
     ):
         stacked = _stack_layers(builder, weights_)
         builder.output(stacked, name, TensorProto.FLOAT, [names.ROWS, len(weights_), config.heads, *axes])
     return builder.model()
+
+
+def _probabilities(blocks: Blocks, states: str, target_ids: str) -> None:
+    """Outputs that come from the distribution over the vocabulary after each fed piece."""
+    builder = blocks.builder
+    shape = builder.node("Shape", target_ids)
+    next_ids = builder.input(names.NEXT_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
+    k = builder.input(names.K, TensorProto.INT64, [1])
+    log_probs = blocks.log_probs(states)
+    chosen = builder.node("GatherElements", log_probs, builder.node("Reshape", next_ids, builder.ints(-1, 1)), axis=1)
+    terms = builder.node("Mul", builder.node("Exp", log_probs), log_probs)
+    entropy = builder.node("Neg", builder.node("ReduceSum", terms, builder.ints(1), keepdims=0))
+    for tensor, name in ((chosen, names.LOG_PROBS), (entropy, names.ENTROPY)):
+        reshaped = builder.node("Reshape", tensor, shape)
+        builder.output(reshaped, name, TensorProto.FLOAT, [names.ROWS, names.TARGET_LEN])
+    values, ids = top_candidates(builder, log_probs, k, blocks.config.vocab_size)
+    by_rival = builder.shape(shape, -1)
+    for tensor, name, kind in (
+        (values, names.RIVAL_LOG_PROBS, TensorProto.FLOAT),
+        (ids, names.RIVAL_IDS, TensorProto.INT64),
+    ):
+        reshaped = builder.node("Reshape", tensor, by_rival)
+        builder.output(reshaped, name, kind, [names.ROWS, names.TARGET_LEN, names.K])
 
 
 def copy_rows_graph(weights: WeightFile) -> onnx.ModelProto:

@@ -45,11 +45,13 @@ def build_model_directory(
     directory: Path,
     model_id: str,
     search: SearchDefaults = DEFAULT_SEARCH,
+    alignment_layer: int | None = None,
 ) -> ModelConfig:
     """Writes everything but certificate and checksums into an empty directory; returns its configuration."""
     write_graphs(weights, directory)
     shutil.copyfile(tokenizer_path, directory / TOKENIZER_FILE)
     unrevised = model_config(weights.checkpoint, Tokenizer(tokenizer_path), model_id, search)
+    unrevised = replace(unrevised, alignment_layer=alignment_layer)
     config = replace(unrevised, revision=_revision(directory, unrevised))
     (directory / CONFIG_FILE).write_text(config_to_json(config), encoding="utf-8")
     return config
@@ -77,7 +79,7 @@ def write_graphs(weights: QuantizedWeights, directory: Path) -> None:
 
 
 def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, search: SearchDefaults) -> ModelConfig:
-    """What ``config.json`` says, but for the revision."""
+    """What ``config.json`` says, but for the alignment layer and the revision."""
     run = checkpoint.config
     architecture = {key: value for key, value in asdict(run.transformer).items() if key != "dropout"}
     languages = run.training.languages

@@ -1,12 +1,13 @@
 """The torch model behind the interfaces of search and explanation: the oracle of the exported graphs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from app.engine.step_model import Candidates, Decoding, Explanation, Int64, ModelLimits
+from app.engine.step_model import Candidates, Decoding, Explanation, HeadMasks, Int64, ModelLimits
 from app.text.tokenizer import SpecialIds
 from model.batching import pad_rows
 from model.config import TransformerConfig
@@ -15,6 +16,7 @@ from model.transformer import Transformer
 
 _FIRST_CAPACITY = 32
 _LONGEST_TARGET = 256
+_RIVALS = 5
 
 
 def limits_of(shape: TransformerConfig, longest: int, special: SpecialIds) -> ModelLimits:
@@ -174,27 +176,68 @@ class TorchDecoding:
 
 
 class TorchExplainModel:
-    """An ``ExplainModel`` over ``Transformer.explain``."""
+    """``app.engine.step_model.ExplainModel.explain`` over ``Transformer.explain``."""
 
     def __init__(self, transformer: Transformer, bos_id: int) -> None:
         self._transformer = transformer
         self._bos_id = bos_id
 
+    @property
+    def config(self) -> TransformerConfig:
+        """Sizes of the transformer."""
+        return self._transformer.config
+
     @torch.no_grad()
-    def explain(self, source_ids: Sequence[int], target_ids: Sequence[int]) -> Explanation:
+    def explain(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], masks: HeadMasks | None = None
+    ) -> Explanation:
         """One teacher-forced pass; see ``app.engine.step_model.Explanation`` for the shapes."""
         device = next(self._transformer.parameters()).device
         source = torch.tensor([list(source_ids)], device=device)
         fed = torch.tensor([[self._bos_id, *target_ids[:-1]]], device=device)
-        logits, attention = self._transformer.explain(source, torch.ones_like(source, dtype=torch.bool), fed)
+        with _muted(self._transformer, masks):
+            logits, attention = self._transformer.explain(source, torch.ones_like(source, dtype=torch.bool), fed)
         following = torch.tensor(list(target_ids), device=device)
-        log_probs = logits[0].float().log_softmax(dim=-1).gather(1, following[:, None])[:, 0]
+        log_probs = logits[0].float().log_softmax(dim=-1)
+        rivals = log_probs.topk(min(_RIVALS, log_probs.shape[1]))
         return Explanation(
-            log_probs=log_probs.cpu().numpy(),
+            log_probs=log_probs.gather(1, following[:, None])[:, 0].cpu().numpy(),
+            rival_ids=rivals.indices.cpu().numpy(),
+            rival_log_probs=rivals.values.cpu().numpy(),
+            entropy=-(log_probs.exp() * log_probs).sum(dim=-1).cpu().numpy(),
             encoder=attention.encoder[0].float().cpu().numpy(),
             decoder=attention.decoder[0].float().cpu().numpy(),
             cross=attention.cross[0].float().cpu().numpy(),
         )
+
+
+@contextmanager
+def _muted(transformer: Transformer, masks: HeadMasks | None) -> Iterator[None]:
+    """Multiplies what each head gives by its number in ``masks``, on the way into the output projection."""
+    parts = {
+        "encoder": (transformer.encoder, "self_attention"),
+        "decoder": (transformer.decoder, "self_attention"),
+        "cross": (transformer.decoder, "cross_attention"),
+    }
+    attentions = [
+        (family, index, layer.get_submodule(part))
+        for family, (stack, part) in parts.items()
+        for index, layer in enumerate(stack)
+    ]
+    hooks = []
+    for family, index, attention in attentions if masks else []:
+        assert isinstance(attention, MultiHeadAttention)
+        gate = torch.from_numpy(getattr(masks, family)[index]).repeat_interleave(attention.head_dim)
+
+        def mute(_module: object, merged: tuple[Tensor], gate: Tensor = gate) -> Tensor:
+            return merged[0] * gate.to(merged[0].device)
+
+        hooks.append(attention.output.register_forward_pre_hook(mute))
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def _memory_heads(attention: MultiHeadAttention, memory: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,7 +4,7 @@
 keys and values of a sentence are stored once and shared by its ``width`` rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -83,6 +83,15 @@ class StepModel(Protocol):
 
 
 @dataclass(frozen=True)
+class HeadMasks:
+    """What each head's output is multiplied by, ``[layers, heads]`` per family: 1 leaves it, 0 mutes it."""
+
+    encoder: Float32
+    decoder: Float32
+    cross: Float32
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What one teacher-forced pass over (source, target) says; float32.
 
@@ -91,19 +100,36 @@ class Explanation:
 
     Attributes:
         log_probs: ``[target_len]`` of each target piece given those before it.
+        rival_ids: ``[target_len, k]``, the likeliest pieces of each step, best first.
+        rival_log_probs: ``[target_len, k]``, theirs.
+        entropy: ``[target_len]`` of the distribution of each step, in nats.
         encoder: ``[layer, head, query, key]`` over ``source_len x source_len``.
         decoder: ``[layer, head, query, key]`` over ``target_len x target_len``.
         cross: ``[layer, head, query, key]`` over ``target_len x source_len``.
     """
 
     log_probs: Float32
+    rival_ids: Int64
+    rival_log_probs: Float32
+    entropy: Float32
     encoder: Float32
     decoder: Float32
     cross: Float32
 
 
 class ExplainModel(Protocol):
-    """The other path of a model: everything about a given pair in one pass."""
+    """The other path of a model, in float32: everything about a given pair in one pass."""
 
-    def explain(self, source_ids: Sequence[int], target_ids: Sequence[int]) -> Explanation:
+    def explain(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], masks: HeadMasks | None = None
+    ) -> Explanation:
         """``source_ids`` with tag and end; ``target_ids`` as generated, without beginning of sentence."""
+
+    def explain_source(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> Float32:
+        """Attention of the encoder alone: ``[layer, head, query, key]`` over ``source_len x source_len``."""
+
+    def step_model(self, masks: HeadMasks, check: Callable[[], None]) -> StepModel:
+        """The same model with muted heads, one step at a time: slow, for one search at once.
+
+        ``check`` is called before every step; what it raises ends the search.
+        """

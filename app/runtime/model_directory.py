@@ -82,6 +82,7 @@ class ModelConfig:
         revision: hash of weights, graphs, tokenizer and all that stands here; two directories of one revision
             translate alike.
         directions: (source, target) languages.
+        alignment_layer: the decoder layer whose cross-attention aligns words best, measured; None if not measured.
         graphs: by precision: ``int8``, ``float32``, ``float16``.
     """
 
@@ -99,6 +100,7 @@ class ModelConfig:
     copy_rows: str
     weights: str
     tokenizer: str
+    alignment_layer: int | None = None
 
     def files(self) -> tuple[str, ...]:
         """Every file that the configuration names."""
@@ -217,8 +219,16 @@ def _build_config(stored: dict[str, Any]) -> ModelConfig:
             "special_ids": _build(SpecialPieces, stored["special_ids"]),
             "search": _build(SearchDefaults, stored["search"]),
             "graphs": {precision: _build(StepGraphs, pair) for precision, pair in stored["graphs"].items()},
+            "alignment_layer": _layer(stored),
         }
     )
+
+
+def _layer(stored: dict[str, Any]) -> int | None:
+    layer, layers = stored.get("alignment_layer"), stored["architecture"]["decoder_layers"]
+    if layer is not None and (not isinstance(layer, int) or not 0 <= layer < layers):
+        raise ValueError(f"alignment_layer is {layer}, the decoder has layers 0 to {layers - 1}")
+    return layer
 
 
 def _build(kind: type[T], table: dict[str, Any]) -> T:

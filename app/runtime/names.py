@@ -3,11 +3,13 @@
 Encoder: ``source_ids``, ``source_mask`` -> ``cross_key_*``, ``cross_value_*`` per decoder layer.
 Decoder step: ``last_ids``, ``past_len``, ``total_len``, ``k``, ``source_mask``, cross keys and values, past keys
 and values -> ``candidate_ids``, ``candidate_log_probs``, present keys and values, bound onto the memory of the past.
-Explain: ``source_ids``, ``source_mask``, ``target_ids``, ``next_ids`` -> ``log_probs`` and the three attentions.
+Explain: ``source_ids``, ``source_mask``, ``target_ids``, ``next_ids``, ``k``, three head masks -> ``log_probs``,
+``rival_ids``, ``rival_log_probs``, ``entropy`` and the three attentions.
 Copy rows (float16, used on a GPU): ``tensor``, ``copied_rows``, ``pads`` -> ``copy``.
 
 Shapes: cross key ``[sentences, heads, head_dim, source_len]``, scaled by ``head_dim ** -0.5``; cross value
-``[sentences, heads, source_len, head_dim]``; past and present ``[rows, heads, positions, head_dim]``.
+``[sentences, heads, source_len, head_dim]``; past and present ``[rows, heads, positions, head_dim]``; a head mask
+``[layers, heads]`` multiplies what each head gives (1 leaves it, 0 mutes it); rivals ``[rows, target_len, k]``.
 """
 
 SOURCE_IDS = "source_ids"
@@ -21,9 +23,15 @@ K = "k"
 CANDIDATE_IDS = "candidate_ids"
 CANDIDATE_LOG_PROBS = "candidate_log_probs"
 LOG_PROBS = "log_probs"
+RIVAL_IDS = "rival_ids"
+RIVAL_LOG_PROBS = "rival_log_probs"
+ENTROPY = "entropy"
 ENCODER_ATTENTION = "encoder_attention"
 DECODER_ATTENTION = "decoder_attention"
 CROSS_ATTENTION = "cross_attention"
+ENCODER_HEAD_MASK = "encoder_head_mask"
+DECODER_HEAD_MASK = "decoder_head_mask"
+CROSS_HEAD_MASK = "cross_head_mask"
 TENSOR = "tensor"
 COPIED_ROWS = "copied_rows"
 PADS = "pads"

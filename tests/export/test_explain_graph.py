@@ -20,6 +20,10 @@ def test_padding_gets_no_attention_and_changes_nothing(tiny_model_directory: Pat
         names.SOURCE_MASK: np.array([[True] * 4 + [False] * 2, [True] * 6]),
         names.TARGET_IDS: np.array([[1, *target[:-1], 0], [1, 4, 5, 6]]),
         names.NEXT_IDS: np.array([[*target, 0], [4, 5, 6, 2]]),
+        names.K: np.array([5]),
+        names.ENCODER_HEAD_MASK: np.ones((3, 4), np.float32),
+        names.DECODER_HEAD_MASK: np.ones((2, 4), np.float32),
+        names.CROSS_HEAD_MASK: np.ones((2, 4), np.float32),
     }
     outputs = [names.LOG_PROBS, names.ENCODER_ATTENTION, names.CROSS_ATTENTION]
     log_probs, encoder, cross = open_session(directory, directory.config.explain, options).run(outputs, feeds)
