@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 _CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+# The Python part of a step runs in one thread at a time: more threads than this would wait for each other.
+_MOST_ENGINE_THREADS = 4
 
 
 def usable_cores(cgroup_quota: Path = _CGROUP_QUOTA) -> int:
@@ -17,3 +19,8 @@ def usable_cores(cgroup_quota: Path = _CGROUP_QUOTA) -> int:
         return max(1, min(cores, int(quota) // int(period)))
     except (OSError, ValueError):  # no such control group, or "max": no quota
         return cores
+
+
+def engine_threads(cores: int) -> int:
+    """How many batches are best stepped at the same time: steps of a small model do not gain from sharing one."""
+    return min(cores, _MOST_ENGINE_THREADS)

@@ -17,7 +17,7 @@ from app.api.examples import with_nulls
 from app.api.limits import RequestLimits
 from app.api.service import TranslationService
 from app.attention.maps import AttentionDepths
-from app.cores import usable_cores
+from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import ModelDirectory, open_model_directory
@@ -65,12 +65,15 @@ def compose(settings: Settings) -> Running:
         EngineFailed: the model cannot decode.
     """
     directory = open_model_directory(settings.model)
-    options = RuntimeOptions(settings.provider, settings.precision, settings.threads or usable_cores())
+    options = RuntimeOptions(settings.provider, settings.precision, settings.threads)
+    batches = settings.engine_threads or _engine_threads(options)
+    if settings.threads == 0:
+        options = dataclasses.replace(options, threads=max(1, usable_cores() // batches))
     tokenizer = Tokenizer(directory.tokenizer_path)
     model = OnnxStepModel(directory, options)
     engine = Engine(
         model,
-        EngineSettings(batch_rows=settings.max_batch_rows, queue_sentences=settings.queue_sentences),
+        EngineSettings(settings.max_batch_rows, settings.queue_sentences, batches),
     )
     translator_settings = _translator_settings(settings, directory)
     translator = Translator(
@@ -113,6 +116,10 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     describe = app.openapi
     app.openapi = lambda: with_nulls(describe())  # type: ignore[method-assign]
     return app
+
+
+def _engine_threads(options: RuntimeOptions) -> int:
+    return 1 if options.resolved_provider() == "cuda" else engine_threads(usable_cores())
 
 
 def _request_limits(settings: Settings, running: Running) -> RequestLimits:

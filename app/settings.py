@@ -39,7 +39,13 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=1_024,
-        description="Threads that compute one step on a CPU; 0 chooses by the number of cores.",
+        description="Threads that compute one step on a CPU; 0 shares the cores out among the engine threads.",
+    )
+    engine_threads: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Batches that are decoded at the same time; 0 is one on a GPU, else one per core, at most four.",
     )
     beam_size: int = Field(
         default=0,
@@ -61,7 +67,7 @@ class Settings(BaseSettings):
         default=200_000, ge=0, le=100_000_000, description="Most attention weights in one answer; 0 allows none."
     )
     max_batch_rows: int = Field(
-        default=64, ge=1, le=4_096, description="Most rows (sentences times beam size) that are decoded together."
+        default=64, ge=1, le=4_096, description="Most rows (sentences times beam size) of one batch."
     )
     queue_sentences: int = Field(
         default=4_096,

@@ -1,4 +1,4 @@
-"""The loop: one thread that admits, steps and retires sentences of all requests."""
+"""The loop: threads that admit, step and retire sentences of all requests."""
 
 import itertools
 import logging
@@ -11,16 +11,16 @@ from enum import Enum
 
 from app.engine.batch_search import search_batch
 from app.engine.hypotheses import Hypothesis, SearchOptions
-from app.engine.running_batch import RunningBatch
 from app.engine.scheduler import Scheduler, Ticket
-from app.engine.search import start_search
 from app.engine.step_model import ModelLimits, StepModel
+from app.engine.worker import Worker
 from app.errors import DeadlineExceeded, EngineFailed, NotReady
 
 _log = logging.getLogger(__name__)
 
 # The queue may hold thousands: looking through it at every step would cost more than the step.
 _QUEUE_CHECK_SECONDS = 0.05
+_DEAD = "the model has failed"
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,14 @@ class EngineSettings:
     """Sizes of the engine.
 
     Attributes:
-        batch_rows: most rows (sentences times beam size) that one step computes.
+        batch_rows: most rows (sentences times beam size) that one step of one thread computes.
         queue_sentences: most sentences that may wait.
+        threads: how many batches are stepped at the same time.
     """
 
     batch_rows: int
     queue_sentences: int
+    threads: int = 1
 
 
 class EngineState(Enum):
@@ -57,6 +59,9 @@ class Sentence:
 class Engine:
     """Decodes sentences for everybody who submits; answers through futures.
 
+    Every thread steps sentences of its own. Who waits is shared out evenly, row by row: a thread admits
+    sentences until it has its share of all rows that run or wait.
+
     When the model raises, every sentence of that batch (of one beam size) is answered with ``EngineFailed``.
     Then the engine probes the model with a trivial sentence: if that works, the fault was the batch's and
     it goes on; else all who wait are answered too and it takes no more requests.
@@ -67,12 +72,15 @@ class Engine:
         self._settings = settings
         self._clock = clock
         self._scheduler = Scheduler(settings.queue_sentences)
-        self._batches: dict[int, RunningBatch[Ticket]] = {}
         self._request_numbers = itertools.count()
         self._next_queue_check = clock()
         self._changed = threading.Condition()
         self._state = EngineState.STARTING
-        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._workers = [Worker(model, self._recover) for _ in range(settings.threads)]
+        self._threads = [
+            threading.Thread(target=self._run, args=(worker,), name=f"engine-{number}", daemon=True)
+            for number, worker in enumerate(self._workers)
+        ]
 
     @property
     def state(self) -> EngineState:
@@ -96,7 +104,8 @@ class Engine:
             self._state = EngineState.FAILED
             raise EngineFailed("the model fails its first decode") from error
         self._state = EngineState.READY
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, sentences: Sequence[Sentence], seconds: float) -> "list[Future[list[Hypothesis]]]":
         """Queues the sentences of one request, all or none.
@@ -115,7 +124,7 @@ class Engine:
             if self._state is not EngineState.READY:
                 raise NotReady(f"the engine is {self._state.value}")
             self._scheduler.add(tickets)
-            self._changed.notify()
+            self._changed.notify_all()
         return [ticket.answer for ticket in tickets]
 
     def stop(self, drain_seconds: float) -> None:
@@ -123,85 +132,59 @@ class Engine:
         with self._changed:
             if self._state is EngineState.READY:
                 self._state = EngineState.DRAINING
-            self._changed.notify()
-        if self._thread.is_alive():
-            self._thread.join(drain_seconds)
+            self._changed.notify_all()
+        drained_by = time.monotonic() + drain_seconds
+        running = [thread for thread in self._threads if thread.is_alive()]
+        for thread in running:
+            thread.join(max(0.0, drained_by - time.monotonic()))
         with self._changed:
             self._state = EngineState.STOPPED
-            self._changed.notify()
-        if self._thread.is_alive():
-            self._thread.join()
+            self._changed.notify_all()
+        for thread in running:
+            thread.join()
 
-    def _run(self) -> None:
-        while self._wait_for_work():
-            self._drop_expired()
-            self._admit()
-            for batch in list(self._batches.values()):
-                self._step(batch)
-            self._batches = {width: batch for width, batch in self._batches.items() if len(batch)}
-        self._answer_everybody(NotReady(f"the engine is {self._state.value}"))
+    def _run(self, worker: Worker) -> None:
+        while self._wait_for_work(worker):
+            self._drop_expired(worker)
+            worker.admit(self._take(worker))
+            for ticket, hypotheses in worker.step():
+                _resolve(ticket, hypotheses)
+        failed = self._state is EngineState.FAILED
+        reason = EngineFailed(_DEAD) if failed else NotReady(f"the engine is {self._state.value}")
+        self._answer_everybody(worker, reason)
 
-    def _wait_for_work(self) -> bool:
+    def _wait_for_work(self, worker: Worker) -> bool:
         """Blocks while there is nothing to do; False when the loop shall end."""
         with self._changed:
-            while self._state is EngineState.READY and not self._busy():
+            while self._state is EngineState.READY and not (worker.rows or len(self._scheduler)):
                 self._changed.wait()
-            return self._state is EngineState.READY or (self._state is EngineState.DRAINING and self._busy())
+            busy = worker.rows > 0 or len(self._scheduler) > 0
+            return self._state is EngineState.READY or (self._state is EngineState.DRAINING and busy)
 
-    def _busy(self) -> bool:
-        return len(self._scheduler) > 0 or any(len(batch) for batch in self._batches.values())
-
-    def _drop_expired(self) -> None:
+    def _drop_expired(self, worker: Worker) -> None:
         """Drops what nobody waits for any more."""
         now = self._clock()
 
         def unwanted(ticket: Ticket) -> bool:
             return ticket.answer.cancelled() or ticket.deadline <= now
 
-        if now >= self._next_queue_check:
-            self._next_queue_check = now + _QUEUE_CHECK_SECONDS
-            with self._changed:
-                waiting = self._scheduler.drop(unwanted)
-            for ticket in waiting:
-                _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
-        for batch in list(self._batches.values()):
-            try:
-                for ticket in batch.drop(unwanted):
-                    _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
-            except Exception as error:
-                self._recover(batch.clear(), error)
-
-    def _admit(self) -> None:
-        """Lets as many sentences join as there are rows for."""
-        used = sum(batch.rows for batch in self._batches.values())
+        dropped: list[Ticket] = []
         with self._changed:
-            tickets = self._scheduler.take(self._settings.batch_rows - used)
-        by_width: dict[int, list[Ticket]] = {}
-        for ticket in tickets:
-            by_width.setdefault(ticket.options.beam_size, []).append(ticket)
-        limits = self._model.limits
-        for width, group in by_width.items():
-            batch = self._batches.setdefault(width, RunningBatch(limits.vocab_size, width))
-            try:
-                newcomers = self._model.encode([ticket.source for ticket in group], width)
-            except Exception as error:
-                self._recover(group, error)
-                continue
-            try:
-                searches = [start_search(ticket.options, limits.bos_id, limits.eos_id) for ticket in group]
-                batch.join(newcomers, searches, group)
-            except Exception as error:
-                self._recover([*batch.clear(), *group], error)
+            if now >= self._next_queue_check:
+                self._next_queue_check = now + _QUEUE_CHECK_SECONDS
+                dropped += self._scheduler.drop(unwanted)
+        for ticket in dropped + worker.drop(unwanted):
+            _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
 
-    def _step(self, batch: RunningBatch[Ticket]) -> None:
-        """Moves one batch one piece on and answers what finished."""
-        try:
-            finished = batch.step()
-        except Exception as error:
-            self._recover(batch.clear(), error)
-            return
-        for ticket, search in finished:
-            _resolve(ticket, search.hypotheses())
+    def _take(self, worker: Worker) -> list[Ticket]:
+        """As many sentences as there are rows for, but not more than the share of one thread."""
+        with self._changed:
+            rows = sum(each.rows for each in self._workers) + self._scheduler.rows
+            share = -(-rows // len(self._workers))
+            tickets = self._scheduler.take(self._settings.batch_rows - worker.rows, share - worker.rows)
+            # Counted before they are read, which takes time: the next thread's share depends on it.
+            worker.rows += sum(ticket.options.beam_size for ticket in tickets)
+        return tickets
 
     def _recover(self, failed: Sequence[Ticket], error: Exception) -> None:
         """Answers the sentences that the model failed on; goes on if it still works."""
@@ -214,15 +197,16 @@ class Engine:
             _log.exception("the model fails a trivial sentence: no more requests are taken")
             with self._changed:
                 self._state = EngineState.FAILED
-            self._answer_everybody(EngineFailed("the model has failed"), error)
+                waiting = self._scheduler.drop(lambda _: True)
+                self._changed.notify_all()
+            for ticket in waiting:
+                _reject(ticket, EngineFailed(_DEAD), error)
 
-    def _answer_everybody(self, reason: Exception, cause: Exception | None = None) -> None:
+    def _answer_everybody(self, worker: Worker, reason: Exception) -> None:
         with self._changed:
             waiting = self._scheduler.drop(lambda _: True)
-        for batch in self._batches.values():
-            waiting += batch.clear()
-        for ticket in waiting:
-            _reject(ticket, reason, cause)
+        for ticket in waiting + worker.clear():
+            _reject(ticket, reason)
 
     def _probe(self) -> None:
         """One short decode of an empty sentence."""

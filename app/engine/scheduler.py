@@ -42,9 +42,15 @@ class Scheduler:
         self._capacity = queue_sentences
         self._queues: OrderedDict[int, deque[Ticket]] = OrderedDict()
         self._waiting = 0
+        self._rows = 0
 
     def __len__(self) -> int:
         return self._waiting
+
+    @property
+    def rows(self) -> int:
+        """Rows that all who wait will need."""
+        return self._rows
 
     def add(self, tickets: Sequence[Ticket]) -> None:
         """Queues all sentences of a request, or none.
@@ -60,26 +66,28 @@ class Scheduler:
             raise QueueFull(self._waiting, self._capacity, _RETRY_AFTER_SECONDS)
         for ticket in tickets:
             self._queues.setdefault(ticket.request, deque()).append(ticket)
-        self._waiting += len(tickets)
+        self._count(tickets, 1)
 
-    def take(self, free_rows: int) -> list[Ticket]:
-        """The next sentences that fit in ``free_rows``, in turns.
+    def take(self, free_rows: int, wanted_rows: int) -> list[Ticket]:
+        """The next sentences that fit in ``free_rows``, in turns, until there are ``wanted_rows``.
 
         Stops at the first that does not fit instead of passing it by: a wide beam is never starved by
-        narrow ones.
+        narrow ones. The last may go beyond what is wanted.
         """
         taken: list[Ticket] = []
-        while self._queues:
+        while self._queues and wanted_rows > 0:
             request, queue = next(iter(self._queues.items()))
-            free_rows -= queue[0].options.beam_size
-            if free_rows < 0:
+            width = queue[0].options.beam_size
+            if width > free_rows:
                 break
+            free_rows -= width
+            wanted_rows -= width
             taken.append(queue.popleft())
             if queue:
                 self._queues.move_to_end(request)
             else:
                 del self._queues[request]
-        self._waiting -= len(taken)
+        self._count(taken, -1)
         return taken
 
     def drop(self, unwanted: Callable[[Ticket], bool]) -> list[Ticket]:
@@ -94,5 +102,9 @@ class Scheduler:
                 self._queues[request] = stays
             else:
                 del self._queues[request]
-        self._waiting -= len(dropped)
+        self._count(dropped, -1)
         return dropped
+
+    def _count(self, tickets: Sequence[Ticket], sign: int) -> None:
+        self._waiting += sign * len(tickets)
+        self._rows += sign * sum(ticket.options.beam_size for ticket in tickets)

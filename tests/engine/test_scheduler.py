@@ -19,14 +19,14 @@ def test_requests_take_turns() -> None:
     scheduler.add(tickets(0, 50))
     scheduler.add(tickets(1, 1))
     scheduler.add(tickets(2, 2))
-    assert [ticket.request for ticket in scheduler.take(6)] == [0, 1, 2, 0, 2, 0]
+    assert [ticket.request for ticket in scheduler.take(6, 6)] == [0, 1, 2, 0, 2, 0]
 
 
 def test_sentences_of_a_request_keep_their_order() -> None:
     scheduler = Scheduler(100)
     scheduler.add(tickets(0, 3))
     scheduler.add(tickets(1, 3))
-    taken = scheduler.take(6)
+    taken = scheduler.take(6, 6)
     assert [ticket.source for ticket in taken if ticket.request == 0] == [(0,), (1,), (2,)]
 
 
@@ -34,8 +34,8 @@ def test_a_wide_beam_is_not_passed_by() -> None:
     scheduler = Scheduler(100)
     scheduler.add(tickets(0, 1, width=8))
     scheduler.add(tickets(1, 5))
-    assert scheduler.take(7) == []
-    assert [ticket.request for ticket in scheduler.take(9)] == [0, 1]
+    assert scheduler.take(7, 7) == []
+    assert [ticket.request for ticket in scheduler.take(9, 9)] == [0, 1]
 
 
 def test_all_or_none_when_full() -> None:
@@ -59,7 +59,7 @@ def test_drop_returns_what_it_removed() -> None:
     scheduler.add(tickets(1, 2))
     dropped = scheduler.drop(lambda ticket: ticket.source == (1,) or ticket.request == 1)
     assert sorted((ticket.request, ticket.source) for ticket in dropped) == [(0, (1,)), (1, (0,)), (1, (1,))]
-    assert [ticket.source for ticket in scheduler.take(9)] == [(0,), (2,)]
+    assert [ticket.source for ticket in scheduler.take(9, 9)] == [(0,), (2,)]
     assert len(scheduler) == 0
 
 
@@ -73,7 +73,7 @@ def test_nobody_starves_and_nothing_is_lost(requests: list[tuple[int, int]], row
         added += group
     taken: list[Ticket] = []
     while len(scheduler):
-        turn = scheduler.take(rows)
+        turn = scheduler.take(rows, rows)
         assert turn, "an idle engine must admit something"
         assert sum(ticket.options.beam_size for ticket in turn) <= rows
         taken += turn

@@ -1,0 +1,82 @@
+"""What one engine thread decodes: a running batch for every beam size that it has sentences of."""
+
+from collections.abc import Callable, Sequence
+
+from app.engine.hypotheses import Hypothesis
+from app.engine.running_batch import RunningBatch
+from app.engine.scheduler import Ticket
+from app.engine.search import start_search
+from app.engine.step_model import StepModel
+
+Fault = Callable[[Sequence[Ticket], Exception], None]
+
+
+class Worker:
+    """Belongs to one thread, but for ``rows``, which anybody may read.
+
+    Where the model raises, ``fault`` is called with the sentences that are lost by it, and the others go on.
+
+    Attributes:
+        rows: rows that the next step computes, those about to be admitted included.
+    """
+
+    def __init__(self, model: StepModel, fault: Fault) -> None:
+        self._model = model
+        self._fault = fault
+        self._batches: dict[int, RunningBatch[Ticket]] = {}
+        self.rows = 0
+
+    def admit(self, tickets: Sequence[Ticket]) -> None:
+        """Reads sentences; they take part from the next step on."""
+        by_width: dict[int, list[Ticket]] = {}
+        for ticket in tickets:
+            by_width.setdefault(ticket.options.beam_size, []).append(ticket)
+        for width, group in by_width.items():
+            self._join(width, group)
+        self._count_rows()
+
+    def step(self) -> list[tuple[Ticket, list[Hypothesis]]]:
+        """Moves every sentence one piece on; returns those that finished, with what was found."""
+        finished = []
+        for batch in list(self._batches.values()):
+            try:
+                finished += [(ticket, search.hypotheses()) for ticket, search in batch.step()]
+            except Exception as error:
+                self._fault(batch.clear(), error)
+        self._count_rows()
+        return finished
+
+    def drop(self, unwanted: Callable[[Ticket], bool]) -> list[Ticket]:
+        """Ends sentences before their time; returns them."""
+        dropped = []
+        for batch in list(self._batches.values()):
+            try:
+                dropped += batch.drop(unwanted)
+            except Exception as error:
+                self._fault(batch.clear(), error)
+        self._count_rows()
+        return dropped
+
+    def clear(self) -> list[Ticket]:
+        """Forgets all its sentences; returns them."""
+        forgotten = [ticket for batch in self._batches.values() for ticket in batch.clear()]
+        self._count_rows()
+        return forgotten
+
+    def _join(self, width: int, group: Sequence[Ticket]) -> None:
+        limits = self._model.limits
+        batch = self._batches.setdefault(width, RunningBatch(limits.vocab_size, width))
+        try:
+            newcomers = self._model.encode([ticket.source for ticket in group], width)
+        except Exception as error:
+            self._fault(group, error)
+            return
+        try:
+            searches = [start_search(ticket.options, limits.bos_id, limits.eos_id) for ticket in group]
+            batch.join(newcomers, searches, group)
+        except Exception as error:
+            self._fault([*batch.clear(), *group], error)
+
+    def _count_rows(self) -> None:
+        self._batches = {width: batch for width, batch in self._batches.items() if len(batch)}
+        self.rows = sum(batch.rows for batch in self._batches.values())
