@@ -19,9 +19,14 @@ def normalise(text: str) -> str:
     text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
-    text = text.translate(_APOSTROPHES).translate(_INVISIBLE)
-    text = "".join(character for character in text if _is_kept(character))
+    text = "".join(map(keep, text))
     return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def keep(character: str) -> str:
+    """What one character becomes before composition: itself, a straight apostrophe, or nothing."""
+    character = character.translate(_APOSTROPHES).translate(_INVISIBLE)
+    return character if character and _is_kept(character) else ""
 
 
 def _is_kept(character: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import sentencepiece
@@ -66,10 +67,40 @@ class Tokenizer:
         """
         return normalise(self._processor.decode(list(ids)))
 
+    def spell(self, ids: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
+        """What ``ids`` spell before normalisation, a space for each ``▁``, and the span of each piece in it.
+
+        Of the byte pieces of one character the last has its span, the others empty ones; so have special pieces.
+        """
+        text: list[str] = []
+        ends = [0]
+        pending = b""
+        for index, piece in zip(ids, self.pieces(ids), strict=True):
+            if self._processor.is_byte(index):
+                pending += bytes([int(piece[3:5], 16)])
+                whole, pending = _whole_characters(pending)
+                text += whole
+            else:
+                text += "\ufffd" * len(pending)
+                pending = b""
+                text += self._spelling(index, piece)
+            ends.append(len(text))
+        text += "\ufffd" * len(pending)
+        return "".join(text), list(pairwise(ends))
+
+    def _spelling(self, index: int, piece: str) -> str:
+        if self._processor.is_control(index):
+            return ""
+        return " ⁇ " if self._processor.is_unknown(index) else piece.replace("▁", " ")
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """The written form of each id."""
         pieces: list[str] = self._processor.id_to_piece(list(ids))
         return pieces
+
+    def is_tag(self, index: int) -> bool:
+        """Whether the piece names a target language."""
+        return bool(self._processor.is_control(index)) and self.pieces([index])[0].startswith(">>")
 
     def tag_id(self, language: str) -> int:
         """Id of the tag of ``language``.
@@ -82,3 +113,22 @@ class Tokenizer:
         if self._processor.id_to_piece(index) != tag:
             raise KeyError(language)
         return index
+
+
+def _whole_characters(data: bytes) -> tuple[str, bytes]:
+    """What ``data`` spells so far and the bytes that may still begin a character; a stray byte is U+FFFD."""
+    text = ""
+    while data:
+        for length in range(1, min(len(data), 4) + 1):
+            try:
+                text += data[:length].decode()
+            except UnicodeDecodeError as error:
+                if error.reason == "unexpected end of data":
+                    if length == len(data):
+                        return text, data
+                    continue
+                text, data = text + "\ufffd", data[1:]
+            else:
+                data = data[length:]
+            break
+    return text, data
