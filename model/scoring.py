@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from app.engine.batch_search import search_each
 from app.engine.hypotheses import Hypothesis, SearchOptions, target_room
-from app.engine.running_batch import RunningBatch
-from app.engine.search import start_search
 from app.engine.step_model import StepModel
 
 _ROWS = 256
@@ -54,19 +53,8 @@ def search_all(model: StepModel, sources: Sequence[Sequence[int]], options: Sear
     sentences = max(1, _ROWS // options.beam_size)
     for start in range(0, len(order), sentences):
         batch = order[start : start + sentences]
-        found = _search(model, [sources[index] for index in batch], options)
-        best.update(zip(batch, found, strict=True))
+        rooms = [target_room(len(sources[index]), options.target_len) for index in batch]
+        cut = [dataclasses.replace(options, target_len=room) for room in rooms]
+        found = search_each(model, [sources[index] for index in batch], cut)
+        best.update((index, hypotheses[0]) for index, hypotheses in zip(batch, found, strict=True))
     return [best[index] for index in range(len(sources))]
-
-
-def _search(model: StepModel, sources: Sequence[Sequence[int]], options: SearchOptions) -> list[Hypothesis]:
-    limits = model.limits
-    rooms = [target_room(len(source), options.target_len) for source in sources]
-    searches = [
-        start_search(dataclasses.replace(options, target_len=room), limits.bos_id, limits.eos_id) for room in rooms
-    ]
-    batch: RunningBatch[int] = RunningBatch(limits.vocab_size, options.beam_size)
-    batch.join(model.encode(sources, options.beam_size), searches, range(len(sources)))
-    while len(batch):
-        batch.step()
-    return [search.hypotheses()[0] for search in searches]

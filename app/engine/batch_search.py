@@ -4,22 +4,31 @@ from collections.abc import Sequence
 
 from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.running_batch import RunningBatch
-from app.engine.search import start_search
 from app.engine.step_model import StepModel
 
 
 def search_batch(model: StepModel, sources: Sequence[Sequence[int]], options: SearchOptions) -> list[list[Hypothesis]]:
+    """``search_each`` with the same options for all."""
+    return search_each(model, sources, [options] * len(sources))
+
+
+def search_each(
+    model: StepModel, sources: Sequence[Sequence[int]], options: Sequence[SearchOptions]
+) -> list[list[Hypothesis]]:
     """Translates ``sources`` (ids with tag and end of sentence) in one shared batch.
+
+    Args:
+        options: one for each source, of one beam size.
 
     Returns:
         Per source its ``1 + alternatives`` best hypotheses, best first.
     """
     if not sources:
         return []
-    limits = model.limits
-    batch: RunningBatch[int] = RunningBatch(limits.vocab_size, options.beam_size)
-    searches = [start_search(options, limits.bos_id, limits.eos_id) for _ in sources]
-    batch.join(model.encode(sources, options.beam_size), searches, range(len(sources)))
+    width = options[0].beam_size
+    batch: RunningBatch[int] = RunningBatch(model.limits, width)
+    batch.join(model.encode(sources, width), options, range(len(sources)))
+    found: dict[int, list[Hypothesis]] = {}
     while len(batch):
-        batch.step()
-    return [search.hypotheses() for search in searches]
+        found.update(batch.step())
+    return [found[index] for index in range(len(sources))]

@@ -5,8 +5,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from app.engine.search import SentenceSearch, candidates_per_row
-from app.engine.step_model import Decoding, Int64
+from app.engine.hypotheses import Hypothesis, SearchOptions
+from app.engine.search import BeamSearches, candidates_per_row
+from app.engine.step_model import Decoding, Int64, ModelLimits
 
 Owner = TypeVar("Owner")
 
@@ -14,34 +15,34 @@ Owner = TypeVar("Owner")
 class RunningBatch(Generic[Owner]):
     """In-flight batching (Yu et al. 2022, Orca, section 3): sentences join and leave between steps.
 
-    ``Owner`` is whatever the caller wants back with a finished search.
+    ``Owner`` is whatever the caller wants back with what was found.
     """
 
-    def __init__(self, vocab_size: int, width: int) -> None:
-        self._vocab_size = vocab_size
+    def __init__(self, limits: ModelLimits, width: int) -> None:
+        self._limits = limits
         self._width = width
         self._decoding: Decoding | None = None
-        self._searches: list[SentenceSearch] = []
+        self._searches = self._no_searches()
         self._owners: list[Owner] = []
 
     def __len__(self) -> int:
-        return len(self._searches)
+        return len(self._owners)
 
     @property
     def rows(self) -> int:
         """Rows that a step computes."""
         return len(self) * self._width
 
-    def join(self, newcomers: Decoding, searches: Sequence[SentenceSearch], owners: Sequence[Owner]) -> None:
-        """Lets encoded sentences take part from the next step on."""
+    def join(self, newcomers: Decoding, options: Sequence[SearchOptions], owners: Sequence[Owner]) -> None:
+        """Lets encoded sentences take part from the next step on; ``options`` are of the batch's width."""
         if self._decoding is None:
             self._decoding = newcomers
         else:
             self._decoding.join(newcomers)
-        self._searches += searches
+        self._searches.join(options)
         self._owners += owners
 
-    def step(self) -> list[tuple[Owner, SentenceSearch]]:
+    def step(self) -> list[tuple[Owner, list[Hypothesis]]]:
         """Moves every sentence one piece on; returns and forgets those that finished.
 
         Raises:
@@ -49,47 +50,47 @@ class RunningBatch(Generic[Owner]):
         """
         if self._decoding is None:
             return []
-        last_ids = np.concatenate([search.last_ids for search in self._searches])
-        candidates = self._decoding.step(last_ids, candidates_per_row(self._width, self._vocab_size))
+        last_ids = self._searches.last_ids.reshape(-1)
+        candidates = self._decoding.step(last_ids, candidates_per_row(self._width, self._limits.vocab_size))
         if not np.isfinite(candidates.log_probs[:, 0]).all():
             raise FloatingPointError("the model gave something else than probabilities")
-        parents = np.arange(self.rows)
-        for index, search in enumerate(self._searches):
-            first = index * self._width
-            rows = slice(first, first + self._width)
-            parents[rows] = first + search.advance(candidates.ids[rows], candidates.log_probs[rows])
-        both = zip(self._owners, self._searches, strict=True)
-        finished = [(owner, search) for owner, search in both if search.finished]
-        self._retire([not search.finished for search in self._searches], parents)
+        parents, ends = self._searches.advance(candidates)
+        finished = [(self._owners[index], self._searches.hypotheses(index)) for index in np.flatnonzero(ends).tolist()]
+        self._retire(np.flatnonzero(~ends).tolist(), parents)
         return finished
 
     def drop(self, unwanted: Callable[[Owner], bool]) -> list[Owner]:
         """Ends sentences before their time; returns their owners."""
-        stays = [not unwanted(owner) for owner in self._owners]
-        dropped = [owner for owner, wanted in zip(self._owners, stays, strict=True) if not wanted]
+        leaves = [unwanted(owner) for owner in self._owners]
+        dropped = [owner for owner, leaving in zip(self._owners, leaves, strict=True) if leaving]
         if dropped:
-            self._retire(stays, np.arange(self.rows))
+            stays = [index for index, leaving in enumerate(leaves) if not leaving]
+            self._retire(stays, np.tile(np.arange(self._width), (len(self), 1)))
         return dropped
 
     def clear(self) -> list[Owner]:
         """Forgets everything, the model's state included."""
-        owners, self._owners, self._searches, self._decoding = self._owners, [], [], None
+        owners, self._owners, self._decoding = self._owners, [], None
+        self._searches = self._no_searches()
         return owners
 
-    def _retire(self, stays: Sequence[bool], parents: Int64) -> None:
-        """Keeps the sentences that stay, their rows going on from ``parents [rows]``.
+    def _retire(self, stays: Sequence[int], parents: Int64) -> None:
+        """Keeps the sentences that stay, each row going on from row ``parents [sentences, width]`` of its sentence.
 
         The model goes first: if it raises, nobody has been forgotten and ``clear`` still returns everybody.
         """
-        kept = [index for index, wanted in enumerate(stays) if wanted]
-        if kept and self._decoding is not None:
-            if len(kept) < len(self):
-                self._decoding.keep(kept)
-            within = (parents.reshape(-1, self._width) % self._width)[kept]
-            kept_parents = (np.arange(len(kept))[:, None] * self._width + within).ravel()
-            if not np.array_equal(kept_parents, np.arange(len(kept_parents))):
-                self._decoding.reorder(kept_parents)
-        else:
-            self._decoding = None
-        self._searches = [self._searches[index] for index in kept]
-        self._owners = [self._owners[index] for index in kept]
+        if not stays or self._decoding is None:
+            self.clear()
+            return
+        if len(stays) < len(self):
+            self._decoding.keep(stays)
+            parents = parents[stays]
+        first_rows = np.arange(len(stays))[:, None] * self._width
+        if (parents != np.arange(self._width)).any():
+            self._decoding.reorder((first_rows + parents).reshape(-1))
+        if len(stays) < len(self):
+            self._searches.keep(stays)
+            self._owners = [self._owners[index] for index in stays]
+
+    def _no_searches(self) -> BeamSearches:
+        return BeamSearches(self._width, self._limits.bos_id, self._limits.eos_id)

@@ -15,13 +15,15 @@ def length_normalised(log_prob: float, length: int, length_penalty: float) -> fl
 
 
 def extend(log_probs: Float64, candidate_log_probs: Float32) -> Float64:
-    """Log-probability of every continuation: ``[width]`` and ``[width, k]`` to ``[width, k]``."""
-    total: Float64 = log_probs[:, None] + candidate_log_probs
-    return total
+    """Log-probability of every continuation.
+
+    ``[sentences, width]`` and ``[sentences * width, k]`` to ``[sentences, width * k]``.
+    """
+    sentences, width = log_probs.shape
+    total: Float64 = log_probs[:, :, None] + candidate_log_probs.reshape(sentences, width, -1)
+    return total.reshape(sentences, -1)
 
 
-def best_first(total: Float64, count: int) -> tuple[Int64, Int64]:
-    """Row and column of the ``count`` largest of ``total [width, k]``, best first; ties keep their order."""
-    order = np.argsort(-total, axis=None, kind="stable")[:count]
-    rows, columns = np.divmod(order, total.shape[1])
-    return rows, columns
+def best_first(total: Float64, count: int) -> Int64:
+    """Places of the ``count`` largest in every row of ``total``, best first; ties keep their order."""
+    return np.argsort(-total, axis=1, kind="stable")[:, :count]

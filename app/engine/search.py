@@ -1,38 +1,16 @@
-"""Greedy and beam search of one sentence, advanced one step at a time by whoever runs the model."""
+"""Greedy and beam search of many sentences at once, advanced one step at a time by whoever runs the model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from app.engine.hypotheses import FinishReason, Hypothesis, SearchOptions
 from app.engine.scoring import Float64, best_first, extend, length_normalised
-from app.engine.step_model import Float32, Int64
+from app.engine.step_model import Candidates, Int64
 
-
-class SentenceSearch(Protocol):
-    """One sentence on its way through the steps of a model.
-
-    Attributes:
-        last_ids: ``[width]``, what each row is fed next.
-        finished: no further step is wanted.
-    """
-
-    last_ids: Int64
-    finished: bool
-
-    def advance(self, ids: Int64, log_probs: Float32) -> Int64:
-        """Takes the candidates ``[width, k]`` of one step; returns which row each row goes on from, ``[width]``."""
-
-    def hypotheses(self) -> list[Hypothesis]:
-        """The finished hypotheses asked for, best score first."""
-
-
-def start_search(options: SearchOptions, bos_id: int, eos_id: int) -> SentenceSearch:
-    """The search that ``options`` asks for, before its first step."""
-    if options.beam_size == 1:
-        return GreedySearch(options, bos_id, eos_id)
-    return BeamSearch(options, bos_id, eos_id)
+_FIRST_POSITIONS = 32
 
 
 def candidates_per_row(width: int, vocab_size: int) -> int:
@@ -44,109 +22,128 @@ def candidates_per_row(width: int, vocab_size: int) -> int:
     return 1 if width == 1 else min(2 * width, vocab_size)
 
 
-class GreedySearch:
-    """Takes the likeliest piece at every step."""
+class BeamSearches:
+    """Per sentence, keeps the ``width`` likeliest running hypotheses and as many of the best finished ones.
 
-    def __init__(self, options: SearchOptions, bos_id: int, eos_id: int) -> None:
-        self.last_ids: Int64 = np.array([bos_id])
-        self.finished = False
-        self._options = options
-        self._eos_id = eos_id
-        self._ids: list[int] = []
-        self._log_prob = 0.0
+    A continuation that ends is taken if it is among the likeliest ``width`` of its step. A search ends when
+    ``width`` hypotheses are finished and the best running one, scored at its present length, does not beat
+    the worst of them. At ``target_len`` what runs is taken as it stands. A width of 1 is greedy search.
 
-    def advance(self, ids: Int64, log_probs: Float32) -> Int64:
-        """See ``SentenceSearch``."""
-        self.last_ids = ids[0, :1]
-        self._ids.append(int(ids[0, 0]))
-        self._log_prob += float(log_probs[0, 0])
-        self.finished = self._ids[-1] == self._eos_id or len(self._ids) == self._options.target_len
-        return np.zeros(1, dtype=np.int64)
-
-    def hypotheses(self) -> list[Hypothesis]:
-        """See ``SentenceSearch``."""
-        score = length_normalised(self._log_prob, len(self._ids), self._options.length_penalty)
-        return [finished_hypothesis(self._ids, self._log_prob, score, self._eos_id)]
-
-
-class BeamSearch:
-    """Keeps the ``beam_size`` likeliest running hypotheses and as many of the best finished ones.
-
-    A continuation that ends is taken if it is among the likeliest ``beam_size`` of its step. The search
-    ends when ``beam_size`` hypotheses are finished and the best running one, scored at its present
-    length, does not beat the worst of them. At ``target_len`` what runs is taken as it stands.
+    Attributes:
+        last_ids: ``[sentences, width]``, what each row is fed next.
     """
 
-    def __init__(self, options: SearchOptions, bos_id: int, eos_id: int) -> None:
-        width = options.beam_size
-        self.last_ids: Int64 = np.full(width, bos_id)
-        self.finished = False
-        self._options = options
+    def __init__(self, width: int, bos_id: int, eos_id: int) -> None:
+        self._width = width
+        self._bos_id = bos_id
         self._eos_id = eos_id
+        self._options: list[SearchOptions] = []
+        self._ended: list[list[_Ended]] = []
+        self.last_ids: Int64 = np.zeros((0, width), np.int64)
+        self._log_probs: Float64 = np.zeros((0, width))
+        self._worst: Float64 = np.zeros(0)
+        self._lengths: Int64 = np.zeros(0, np.int64)
+        # [sentences, positions, width]: what was chosen at each step, and which row it went on from.
+        self._ids: npt.NDArray[np.int32] = np.zeros((0, _FIRST_POSITIONS, width), np.int32)
+        self._parents: npt.NDArray[np.int32] = np.zeros_like(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._options)
+
+    def join(self, options: Sequence[SearchOptions]) -> None:
+        """Begins as many searches, each of beam size ``width``."""
+        count = len(options)
         # All rows start alike: only the first may compete in the first step.
-        self._log_probs = np.full(width, -np.inf)
-        self._log_probs[0] = 0.0
-        self._parents: list[Int64] = []
-        self._ids: list[Int64] = []
-        self._ended: list[_Ended] = []
+        log_probs = np.full((count, self._width), -np.inf)
+        log_probs[:, 0] = 0.0
+        self._options += options
+        self._ended += [[] for _ in options]
+        self.last_ids = np.concatenate([self.last_ids, np.full(log_probs.shape, self._bos_id)])
+        self._log_probs = np.concatenate([self._log_probs, log_probs])
+        self._worst = np.concatenate([self._worst, np.full(count, -np.inf)])
+        self._lengths = np.concatenate([self._lengths, np.zeros(count, np.int64)])
+        self._ids, self._parents = (
+            np.concatenate([history, np.zeros((count, *history.shape[1:]), np.int32)])
+            for history in (self._ids, self._parents)
+        )
 
-    def advance(self, ids: Int64, log_probs: Float32) -> Int64:
-        """See ``SentenceSearch``."""
-        width = self._options.beam_size
-        total = extend(self._log_probs, log_probs)
-        rows, columns = best_first(total, 2 * width)
-        chosen, values = ids[rows, columns], total[rows, columns]
-        last_step = len(self._ids) + 1 == self._options.target_len
-        ends = (chosen == self._eos_id) | last_step
-        for rank in np.flatnonzero(ends[:width]):
-            self._end(int(rows[rank]), int(chosen[rank]), float(values[rank]))
-        if last_step:
-            self.finished = True
-            return np.arange(width)
-        running = np.flatnonzero(chosen != self._eos_id)[:width]
-        parents = self._continue(rows[running], chosen[running], values[running])
-        self.finished = not np.isfinite(self._log_probs[0]) or self._cannot_improve()
-        return parents
+    def advance(self, candidates: Candidates) -> tuple[Int64, npt.NDArray[np.bool_]]:
+        """Takes the candidates ``[sentences * width, k]`` of one step.
 
-    def hypotheses(self) -> list[Hypothesis]:
-        """See ``SentenceSearch``."""
-        best = sorted(self._ended, key=lambda ended: -ended.score)[: 1 + self._options.alternatives]
-        return [finished_hypothesis(self._trace(ended), ended.log_prob, ended.score, self._eos_id) for ended in best]
+        Returns:
+            Which row of its sentence each row goes on from, ``[sentences, width]``, and which sentences want
+            no further step, ``[sentences]``.
+        """
+        width, k = self._width, candidates.ids.shape[1]
+        total = extend(self._log_probs, candidates.log_probs)
+        order = best_first(total, 2 * width)
+        chosen = np.take_along_axis(candidates.ids.reshape(total.shape), order, axis=1)
+        values = np.take_along_axis(total, order, axis=1)
+        rows = order // k
+        self._lengths += 1
+        stops = chosen == self._eos_id
+        last_step = self._lengths == [one.target_len for one in self._options]
+        ends = (stops | last_step[:, None])[:, :width] & np.isfinite(values[:, :width])
+        for sentence, rank in np.argwhere(ends).tolist():
+            self._end(sentence, int(rows[sentence, rank]), int(chosen[sentence, rank]), float(values[sentence, rank]))
+        # Rows without a hypothesis (a tiny vocabulary) idle at minus infinity.
+        running = np.argsort(stops, axis=1, kind="stable")[:, :width]
+        values[stops] = -np.inf
+        parents = np.take_along_axis(rows, running, axis=1)
+        self.last_ids = np.take_along_axis(chosen, running, axis=1)
+        self._log_probs = np.take_along_axis(values, running, axis=1)
+        self._remember(parents)
+        return parents, last_step | np.isneginf(self._log_probs[:, 0]) | self._cannot_improve()
 
-    def _end(self, row: int, last_id: int, log_prob: float) -> None:
-        if not np.isfinite(log_prob):
-            return
-        length = len(self._ids) + 1
-        score = length_normalised(log_prob, length, self._options.length_penalty)
-        self._ended.append(_Ended(score, log_prob, row, length, last_id))
-        self._ended.sort(key=lambda ended: -ended.score)
-        del self._ended[self._options.beam_size :]
+    def keep(self, sentences: Sequence[int]) -> None:
+        """Forgets all sentences but these."""
+        self._options = [self._options[index] for index in sentences]
+        self._ended = [self._ended[index] for index in sentences]
+        for name in ("last_ids", "_log_probs", "_worst", "_lengths", "_ids", "_parents"):
+            setattr(self, name, getattr(self, name)[list(sentences)])
 
-    def _continue(self, parents: Int64, ids: Int64, log_probs: Float64) -> Int64:
-        """Records one step; rows without a hypothesis (a tiny vocabulary) idle at minus infinity."""
-        if missing := self._options.beam_size - len(ids):
-            parents = np.pad(parents, (0, missing))
-            ids = np.pad(ids, (0, missing), constant_values=self._eos_id)
-            log_probs = np.pad(log_probs, (0, missing), constant_values=-np.inf)
-        self.last_ids = ids
-        self._log_probs = log_probs
-        self._parents.append(parents)
-        self._ids.append(ids)
-        return parents
+    def hypotheses(self, sentence: int) -> list[Hypothesis]:
+        """The finished hypotheses of one sentence that were asked for, best score first."""
+        best = self._ended[sentence][: 1 + self._options[sentence].alternatives]
+        return [
+            finished_hypothesis(self._trace(sentence, ended), ended.log_prob, ended.score, self._eos_id)
+            for ended in best
+        ]
 
-    def _cannot_improve(self) -> bool:
-        if len(self._ended) < self._options.beam_size:
-            return False
-        running = length_normalised(float(self._log_probs[0]), len(self._ids), self._options.length_penalty)
-        return self._ended[-1].score >= running
+    def _end(self, sentence: int, row: int, last_id: int, log_prob: float) -> None:
+        length = int(self._lengths[sentence])
+        score = length_normalised(log_prob, length, self._options[sentence].length_penalty)
+        ended = self._ended[sentence]
+        ended.append(_Ended(score, log_prob, row, length, last_id))
+        ended.sort(key=lambda one: -one.score)
+        del ended[self._width :]
+        if len(ended) == self._width:
+            self._worst[sentence] = ended[-1].score
 
-    def _trace(self, ended: "_Ended") -> list[int]:
+    def _remember(self, parents: Int64) -> None:
+        """Records one step."""
+        longest = int(self._lengths.max())
+        if longest > self._ids.shape[1]:
+            more = ((0, 0), (0, self._ids.shape[1]), (0, 0))
+            self._ids, self._parents = np.pad(self._ids, more), np.pad(self._parents, more)
+        here = (np.arange(len(self)), self._lengths - 1)
+        self._ids[here] = self.last_ids
+        self._parents[here] = parents
+
+    def _cannot_improve(self) -> npt.NDArray[np.bool_]:
+        # Python's power, number by number: a vector's may round otherwise, and scores are compared with these.
+        lengths = zip(self._lengths.tolist(), self._options, strict=True)
+        norms = np.array([float(length) ** one.length_penalty for length, one in lengths])
+        improves_to: Float64 = self._log_probs[:, 0] / norms
+        return self._worst >= improves_to
+
+    def _trace(self, sentence: int, ended: "_Ended") -> list[int]:
         """Follows the back-pointers of a finished hypothesis to its beginning."""
         ids = [ended.last_id]
         row = ended.row
         for step in reversed(range(ended.length - 1)):
-            ids.append(int(self._ids[step][row]))
-            row = int(self._parents[step][row])
+            ids.append(int(self._ids[sentence, step, row]))
+            row = int(self._parents[sentence, step, row])
         return ids[::-1]
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from app.engine.hypotheses import Hypothesis
 from app.engine.running_batch import RunningBatch
 from app.engine.scheduler import Ticket
-from app.engine.search import start_search
 from app.engine.step_model import StepModel
 
 Fault = Callable[[Sequence[Ticket], Exception], None]
@@ -37,10 +36,10 @@ class Worker:
 
     def step(self) -> list[tuple[Ticket, list[Hypothesis]]]:
         """Moves every sentence one piece on; returns those that finished, with what was found."""
-        finished = []
+        finished: list[tuple[Ticket, list[Hypothesis]]] = []
         for batch in list(self._batches.values()):
             try:
-                finished += [(ticket, search.hypotheses()) for ticket, search in batch.step()]
+                finished += batch.step()
             except Exception as error:
                 self._fault(batch.clear(), error)
         self._count_rows()
@@ -64,16 +63,14 @@ class Worker:
         return forgotten
 
     def _join(self, width: int, group: Sequence[Ticket]) -> None:
-        limits = self._model.limits
-        batch = self._batches.setdefault(width, RunningBatch(limits.vocab_size, width))
+        batch = self._batches.setdefault(width, RunningBatch(self._model.limits, width))
         try:
             newcomers = self._model.encode([ticket.source for ticket in group], width)
         except Exception as error:
             self._fault(group, error)
             return
         try:
-            searches = [start_search(ticket.options, limits.bos_id, limits.eos_id) for ticket in group]
-            batch.join(newcomers, searches, group)
+            batch.join(newcomers, [ticket.options for ticket in group], group)
         except Exception as error:
             self._fault([*batch.clear(), *group], error)
 

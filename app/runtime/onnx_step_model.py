@@ -13,6 +13,7 @@ from app.runtime import names
 from app.runtime.device_tensor_set import DeviceTensorSet
 from app.runtime.model_directory import ModelConfig, ModelDirectory
 from app.runtime.providers import RuntimeOptions, open_session
+from app.runtime.shared_past import SharedPast
 from app.runtime.source_memory import CrossMemory, bind_array, pad_sources, padded_len
 from app.runtime.tensor_set import HostTensorSet, NewTensorSet, TensorSet
 
@@ -115,6 +116,7 @@ class OnnxDecoding:
         self._cross = cross
         self._past = past
         self._past_len = np.zeros(len(cross.mask) * width, dtype=np.int32)
+        self._shared = SharedPast(len(cross.mask), width)
         self._binding: Any = None
         layers = range(graphs.config.architecture.decoder_layers)
         self._past_names = [name(layer) for layer in layers for name in (names.past_key, names.past_value)]
@@ -163,12 +165,14 @@ class OnnxDecoding:
         return Candidates(ids[rows], log_probs[rows])
 
     def reorder(self, parents: Int64) -> None:
-        """Row ``r`` goes on from what row ``parents[r]`` was; only rows that change are moved."""
-        changed = np.flatnonzero(parents != np.arange(len(parents)))
-        if len(changed):
-            rows = self._rows(self._slots)
-            targets, sources = rows[changed], rows[parents[changed]]
-            self._past.move(targets, sources, int(self._past_len[targets].max()))
+        """Row ``r`` goes on from what row ``parents[r]`` was; only positions that differ are moved."""
+        slots, width = self._slots, self._width
+        within = np.empty((len(slots), width), np.int64)
+        within[slots] = parents.reshape(-1, width) % width
+        lengths = self._past_len.reshape(-1, width)[:, 0]
+        targets, sources, starts = self._shared.reorder(within, lengths)
+        if len(targets):
+            self._past.move_parts(targets, sources, starts, self._past_len[targets].astype(np.int64))
 
     def keep(self, sentences: Sequence[int]) -> None:
         """Drops all sentences but these; they become the first ones, in the given order."""
@@ -180,9 +184,11 @@ class OnnxDecoding:
             self._cross.move(free, slots[moved])
             self._past.move(targets, sources, int(self._past_len[sources].max()))
             self._past_len[targets] = self._past_len[sources]
+            self._shared.move(free, slots[moved])
             slots[moved] = free
         self._slots = slots
         self._past_len = self._past_len[: len(slots) * self._width]
+        self._shared.cut(len(slots))
         self._binding = None
         needed = self._longest_source()
         if 0 < 2 * needed <= self._cross.keys.length:
@@ -208,6 +214,7 @@ class OnnxDecoding:
         if other._past_len.any():
             self._past.append(used * self._width, other._past, joining * self._width)
         self._past_len = np.concatenate([self._past_len, other._past_len])
+        self._shared.append(other._shared)
         self._slots = np.concatenate([self._slots, used + other._slots])
         self._binding = None
 

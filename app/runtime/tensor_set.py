@@ -34,6 +34,9 @@ class TensorSet(Protocol):
     def move(self, targets: Int64, sources: Int64, length: int) -> None:
         """Row ``targets[i]`` becomes what row ``sources[i]`` was, at least up to ``length``."""
 
+    def move_parts(self, targets: Int64, sources: Int64, starts: Int64, stops: Int64) -> None:
+        """As ``move``, at least from ``starts[i]`` to before ``stops[i]``; before ``starts[i]`` both rows agree."""
+
     def append(self, used: int, other: Self, other_used: int) -> None:
         """Copies the first ``other_used`` rows of ``other``, not longer than these, behind the first ``used``."""
 
@@ -80,6 +83,17 @@ class HostTensorSet:
     def move(self, targets: Int64, sources: Int64, length: int) -> None:
         """See ``TensorSet``."""
         into, out_of = self._part(targets, length), self._part(sources, length)
+        for array in self._arrays:
+            array[into] = array[out_of]
+
+    def move_parts(self, targets: Int64, sources: Int64, starts: Int64, stops: Int64) -> None:
+        """See ``TensorSet``."""
+        lengths = stops - starts
+        offsets = np.repeat(np.cumsum(lengths) - lengths - starts, lengths)
+        positions = np.arange(len(offsets)) - offsets
+        between = [slice(None)] * (self._length_axis - 1)
+        into = (np.repeat(targets, lengths), *between, positions)
+        out_of = (np.repeat(sources, lengths), *between, positions)
         for array in self._arrays:
             array[into] = array[out_of]
 

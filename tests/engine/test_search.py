@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from app.engine.batch_search import search_batch
+from app.engine.batch_search import search_batch, search_each
 from app.engine.hypotheses import SearchOptions
 from app.engine.scoring import best_first, extend, length_normalised
-from app.engine.search import BeamSearch, candidates_per_row
+from app.engine.search import candidates_per_row
 from tests.engine.scripted_model import BOS, EOS, ScriptedModel, log_softmax, random_rule
 
 
@@ -23,17 +23,15 @@ def test_length_normalised_by_hand() -> None:
 
 
 def test_extend_adds_along_rows() -> None:
-    total = extend(np.float64([-1, -2]), np.float32([[-1, -3], [0, -5]]))
-    assert total.tolist() == [[-2, -4], [-2, -7]]
+    total = extend(np.float64([[-1, -2], [0, -9]]), np.float32([[-1, -3], [0, -5], [-1, -1], [0, -1]]))
+    assert total.tolist() == [[-2, -4, -2, -7], [-1, -1, -9, -10]]
 
 
 def test_best_first_against_a_slow_sort() -> None:
     random = np.random.default_rng(0)
-    for _ in range(50):
-        total = random.integers(-4, 0, size=(3, 6)).astype(np.float64)  # many ties
-        rows, columns = best_first(total, 6)
-        cells = sorted(np.ndindex(3, 6), key=lambda cell: (-total[cell], cell))
-        assert list(zip(rows.tolist(), columns.tolist(), strict=True)) == cells[:6]
+    total = random.integers(-4, 0, size=(50, 18)).astype(np.float64)  # many ties
+    for row, places in zip(total, best_first(total, 6), strict=True):
+        assert places.tolist() == sorted(range(18), key=lambda place: (-row[place], place))[:6]
 
 
 def test_candidates_per_row() -> None:
@@ -43,15 +41,22 @@ def test_candidates_per_row() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_beam_one_is_greedy(seed: int) -> None:
+def test_beam_one_takes_the_likeliest_piece_of_every_step(seed: int) -> None:
     model = ScriptedModel(random_rule(7, seed), 7)
-    greedy = search_batch(model, [(3, 4)], options())[0][0]
-    search = BeamSearch(options(), BOS, EOS)
-    decoding = model.encode([(3, 4)], 1)
-    while not search.finished:
-        candidates = decoding.step(search.last_ids, 2)
-        decoding.reorder(search.advance(candidates.ids, candidates.log_probs))
-    assert search.hypotheses() == [greedy]
+    expected: list[int] = []
+    while len(expected) < 12 and EOS not in expected:
+        expected.append(int(np.argmax(model.rule((3, 4), (BOS, *expected)))))
+    found = search_batch(model, [(3, 4)], options())[0][0]
+    assert [*found.ids, *([EOS] if found.finish_reason == "eos" else [])] == expected
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_sentences_with_options_of_their_own_equal_those_alone(beam_size: int) -> None:
+    model = ScriptedModel(random_rule(11, 7), 11)
+    sources = [(2,), (3, 4, 5), (6, 7), (2, 2, 2, 2), (9,), (5, 5)]
+    wanted = [options(beam_size, min(beam_size - 1, 1), 2 + 9 * index, 0.3 * index) for index in range(len(sources))]
+    together = search_each(model, sources, wanted)
+    assert together == [search_batch(model, [source], one)[0] for source, one in zip(sources, wanted, strict=True)]
 
 
 def exhaustive(
