@@ -55,8 +55,9 @@ class RunningBatch(Generic[Owner]):
         if not np.isfinite(candidates.log_probs[:, 0]).all():
             raise FloatingPointError("the model gave something else than probabilities")
         parents, ends = self._searches.advance(candidates)
-        finished = [(self._owners[index], self._searches.hypotheses(index)) for index in np.flatnonzero(ends).tolist()]
-        self._retire(np.flatnonzero(~ends).tolist(), parents)
+        ended = np.flatnonzero(ends).tolist()
+        finished = [(self._owners[index], self._searches.hypotheses(index)) for index in ended]
+        self._retire(np.flatnonzero(~ends).tolist() if ended else range(len(self)), parents)
         return finished
 
     def drop(self, unwanted: Callable[[Owner], bool]) -> list[Owner]:
@@ -85,8 +86,8 @@ class RunningBatch(Generic[Owner]):
         if len(stays) < len(self):
             self._decoding.keep(stays)
             parents = parents[stays]
-        first_rows = np.arange(len(stays))[:, None] * self._width
-        if (parents != np.arange(self._width)).any():
+        if self._width > 1 and (parents != np.arange(self._width)).any():
+            first_rows = np.arange(len(stays))[:, None] * self._width
             self._decoding.reorder((first_rows + parents).reshape(-1))
         if len(stays) < len(self):
             self._searches.keep(stays)

@@ -43,6 +43,7 @@ class BeamSearches:
         self._log_probs: Float64 = np.zeros((0, width))
         self._worst: Float64 = np.zeros(0)
         self._lengths: Int64 = np.zeros(0, np.int64)
+        self._target_lens: Int64 = np.zeros(0, np.int64)
         # [sentences, positions, width]: what was chosen at each step, and which row it went on from.
         self._ids: npt.NDArray[np.int32] = np.zeros((0, _FIRST_POSITIONS, width), np.int32)
         self._parents: npt.NDArray[np.int32] = np.zeros_like(self._ids)
@@ -62,6 +63,7 @@ class BeamSearches:
         self._log_probs = np.concatenate([self._log_probs, log_probs])
         self._worst = np.concatenate([self._worst, np.full(count, -np.inf)])
         self._lengths = np.concatenate([self._lengths, np.zeros(count, np.int64)])
+        self._target_lens = np.concatenate([self._target_lens, [one.target_len for one in options]])
         self._ids, self._parents = (
             np.concatenate([history, np.zeros((count, *history.shape[1:]), np.int32)])
             for history in (self._ids, self._parents)
@@ -74,33 +76,31 @@ class BeamSearches:
             Which row of its sentence each row goes on from, ``[sentences, width]``, and which sentences want
             no further step, ``[sentences]``.
         """
-        width, k = self._width, candidates.ids.shape[1]
-        total = extend(self._log_probs, candidates.log_probs)
-        order = best_first(total, 2 * width)
-        chosen = np.take_along_axis(candidates.ids.reshape(total.shape), order, axis=1)
-        values = np.take_along_axis(total, order, axis=1)
-        rows = order // k
+        width = self._width
+        chosen, values, rows = self._best_continuations(candidates)
         self._lengths += 1
         stops = chosen == self._eos_id
-        last_step = self._lengths == [one.target_len for one in self._options]
+        last_step = self._lengths == self._target_lens
         ends = (stops | last_step[:, None])[:, :width] & np.isfinite(values[:, :width])
-        for sentence, rank in np.argwhere(ends).tolist():
+        for sentence, rank in np.argwhere(ends).tolist() if ends.any() else ():
             self._end(sentence, int(rows[sentence, rank]), int(chosen[sentence, rank]), float(values[sentence, rank]))
         # Rows without a hypothesis (a tiny vocabulary) idle at minus infinity.
-        running = np.argsort(stops, axis=1, kind="stable")[:, :width]
         values[stops] = -np.inf
-        parents = np.take_along_axis(rows, running, axis=1)
-        self.last_ids = np.take_along_axis(chosen, running, axis=1)
-        self._log_probs = np.take_along_axis(values, running, axis=1)
-        self._remember(parents)
-        return parents, last_step | np.isneginf(self._log_probs[:, 0]) | self._cannot_improve()
+        if width > 1:
+            running = _flat(np.argsort(stops, axis=1, kind="stable")[:, :width], stops.shape[1])
+            chosen, values, rows = chosen.take(running), values.take(running), rows.take(running)
+        self.last_ids, self._log_probs = chosen, values
+        self._remember(rows)
+        return rows, last_step | (values[:, 0] == -np.inf) | self._cannot_improve()
 
     def keep(self, sentences: Sequence[int]) -> None:
         """Forgets all sentences but these."""
         self._options = [self._options[index] for index in sentences]
         self._ended = [self._ended[index] for index in sentences]
-        for name in ("last_ids", "_log_probs", "_worst", "_lengths", "_ids", "_parents"):
-            setattr(self, name, getattr(self, name)[list(sentences)])
+        kept = list(sentences)
+        self.last_ids, self._log_probs, self._worst = self.last_ids[kept], self._log_probs[kept], self._worst[kept]
+        self._lengths, self._target_lens = self._lengths[kept], self._target_lens[kept]
+        self._ids, self._parents = self._ids[kept], self._parents[kept]
 
     def hypotheses(self, sentence: int) -> list[Hypothesis]:
         """The finished hypotheses of one sentence that were asked for, best score first."""
@@ -109,6 +109,15 @@ class BeamSearches:
             finished_hypothesis(self._trace(sentence, ended), ended.log_prob, ended.score, self._eos_id)
             for ended in best
         ]
+
+    def _best_continuations(self, candidates: Candidates) -> tuple[Int64, Float64, Int64]:
+        """Ids, log-probabilities and rows of the ``2 * width`` likeliest of each sentence, best first."""
+        total = extend(self._log_probs, candidates.log_probs)
+        if self._width == 1:
+            return candidates.ids, total, np.zeros_like(candidates.ids)
+        order = best_first(total, 2 * self._width)
+        flat = _flat(order, total.shape[1])
+        return candidates.ids.take(flat), total.take(flat), order // candidates.ids.shape[1]
 
     def _end(self, sentence: int, row: int, last_id: int, log_prob: float) -> None:
         length = int(self._lengths[sentence])
@@ -131,11 +140,12 @@ class BeamSearches:
         self._parents[here] = parents
 
     def _cannot_improve(self) -> npt.NDArray[np.bool_]:
-        # Python's power, number by number: a vector's may round otherwise, and scores are compared with these.
-        lengths = zip(self._lengths.tolist(), self._options, strict=True)
-        norms = np.array([float(length) ** one.length_penalty for length, one in lengths])
-        improves_to: Float64 = self._log_probs[:, 0] / norms
-        return self._worst >= improves_to
+        worse = np.zeros(len(self), np.bool_)
+        for sentence in np.flatnonzero(self._worst > -np.inf).tolist():
+            length, penalty = int(self._lengths[sentence]), self._options[sentence].length_penalty
+            running = length_normalised(float(self._log_probs[sentence, 0]), length, penalty)
+            worse[sentence] = self._worst[sentence] >= running
+        return worse
 
     def _trace(self, sentence: int, ended: "_Ended") -> list[int]:
         """Follows the back-pointers of a finished hypothesis to its beginning."""
@@ -145,6 +155,11 @@ class BeamSearches:
             ids.append(int(self._ids[sentence, step, row]))
             row = int(self._parents[sentence, step, row])
         return ids[::-1]
+
+
+def _flat(columns: Int64, row_length: int) -> Int64:
+    """Places in the flattened array of ``columns`` of every row."""
+    return columns + np.arange(len(columns))[:, None] * row_length
 
 
 @dataclass(frozen=True)
