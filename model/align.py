@@ -6,7 +6,8 @@ map aligns an anchor when, of all source words, the anchor gets the most of the 
 
 Two rules read a map (Chen et al. 2020, "Accurate word alignment induction from neural machine translation",
 section 3): by the row that predicts a piece, and, shifted, by the row that is fed the piece, one further down.
-The decoder layer whose mean over heads aligns best by the shifted rule is the one to recommend for alignments.
+The layer and the rule that align best, by the mean over heads, are the ones to recommend for alignments: a deep
+decoder is expected to align best by the shifted rule in a middle layer, a shallow one need not.
 """
 
 import argparse
@@ -137,7 +138,7 @@ def _is_telling(text: str) -> bool:
 def report(
     transformer: Transformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]], languages: Sequence[str]
 ) -> dict[str, Any]:
-    """Both rules over both directions, and the recommended layer, as plain values for JSON."""
+    """Both rules over both directions, and the recommended layer and rule, as plain values for JSON."""
     first, second = languages
     both = ((list(pairs), second), ([(other, one) for one, other in pairs], first))
     rules: dict[str, Any] = {}
@@ -150,8 +151,16 @@ def report(
                 "layers": quality.layers.round(4).tolist(),
                 "heads": quality.heads.round(4).tolist(),
             }
-    by_layer = np.mean([one["layers"] for one in rules["shifted"].values()], axis=0)
-    return {"pairs": len(pairs), "alignment_layer": int(by_layer.argmax()), "rules": rules}
+    by_rule = {
+        name: np.mean([one["layers"] for one in directions.values()], axis=0) for name, directions in rules.items()
+    }
+    best = max(by_rule, key=lambda name: by_rule[name].max())
+    return {
+        "pairs": len(pairs),
+        "alignment_layer": int(by_rule[best].argmax()),
+        "alignment_rule": best,
+        "rules": rules,
+    }
 
 
 def main() -> None:
@@ -170,7 +179,7 @@ def main() -> None:
     for name, directions in found["rules"].items():
         for direction, quality in directions.items():
             print(f"{name} {direction}: {quality['anchors']:,} anchors, layers {quality['layers']}")
-    print(f"recommended alignment layer: {found['alignment_layer']}")
+    print(f"recommended: layer {found['alignment_layer']}, {found['alignment_rule']}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def test_a_map_is_read_by_the_row_that_predicts_or_by_the_row_that_is_fed() -> N
     assert aligned(cross, source, target, anchor=1, shift=0).tolist() == [[False, True]]
 
 
-def test_the_recommended_layer_is_the_one_that_aligns_best(
+def test_the_recommended_layer_and_rule_are_those_that_align_best(
     tokenizer: Tokenizer, tokenizer_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tiny_config()
@@ -59,6 +59,10 @@ def test_the_recommended_layer_is_the_one_that_aligns_best(
     shifted = found["rules"]["shifted"]
     assert found["pairs"] == 2
     assert {direction: quality["anchors"] for direction, quality in shifted.items()} == {"en-fr": 2, "fr-en": 2}
-    best = np.mean([quality["layers"] for quality in shifted.values()], axis=0).argmax()
-    assert found["alignment_layer"] == best
+    by_rule = {
+        rule: np.mean([quality["layers"] for quality in directions.values()], axis=0)
+        for rule, directions in found["rules"].items()
+    }
+    chosen = by_rule[found["alignment_rule"]]
+    assert chosen[found["alignment_layer"]] == max(one.max() for one in by_rule.values())
     assert np.shape(shifted["en-fr"]["heads"]) == (2, 4)
