@@ -12,19 +12,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.api.service import TranslationService
-from app.attention.maps import AttentionMap, AttentionSelection
+from app.attention.maps import AttentionMap
+from app.attention.selection import AttentionSelection
 from app.attention.svg import mean_map, to_svg
 from app.errors import InvalidInput, VitrailError
+from app.explanation import ExplainRequest, ExplanationRequest
 from app.main import compose
 from app.settings import settings_from_environment
-from app.translation import TranslateRequest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draws with the model that the settings name, see ``app.settings``; returns the exit status."""
     asked = _parser().parse_args(arguments)
     selection = AttentionSelection(("cross",), asked.layer, asked.head)
-    request = TranslateRequest((asked.text,), asked.source, asked.target, attention=selection)
+    wanted = ExplanationRequest(selection, alignment=False, path="")
+    request = ExplainRequest(asked.text, asked.source, asked.target, None, wanted)
     try:
         running = compose(settings_from_environment())
         try:
@@ -39,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-async def draw(service: TranslationService, request: TranslateRequest) -> tuple[str, str]:
+async def draw(service: TranslationService, request: ExplainRequest) -> tuple[str, str]:
     """The picture of the one sentence in ``request``, as SVG, and its translation.
 
     Raises:
@@ -48,12 +50,12 @@ async def draw(service: TranslationService, request: TranslateRequest) -> tuple[
     if (request.source, request.target) not in service.languages():
         message = f"no translation from {request.source!r} to {request.target!r}"
         raise InvalidInput(message, field="source", value=request.source)
-    (translation,) = (await service.translate(request)).translations
-    maps = [segment.attention["cross"] for segment in translation.segments if segment.attention]
+    explained = await service.explain(request)
+    maps = [segment.maps["cross"] for segment in explained.segments if segment.maps]
     if len(maps) != 1:
         message = f"a picture shows one sentence, the text has {len(maps)} that are translated"
         raise InvalidInput(message, field="text", limit=1, value=len(maps))
-    return to_svg(mean_map(maps[0], _title(maps[0]))), translation.text
+    return to_svg(mean_map(maps[0], _title(maps[0]))), explained.target_text or ""
 
 
 def _title(shown: AttentionMap) -> str:

@@ -10,17 +10,18 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import __version__
-from app.api import about, translate
+from app.api import about, attention, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
 from app.api.errors import add_error_handlers
 from app.api.examples import with_nulls
 from app.api.limits import RequestLimits
 from app.api.service import TranslationService
-from app.attention.maps import AttentionDepths
+from app.attention.alignment import AlignmentRule
+from app.attention.selection import AttentionDepths
 from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings
 from app.runtime.explain_model import OnnxExplainModel
-from app.runtime.model_directory import ModelDirectory, open_model_directory
+from app.runtime.model_directory import ModelConfig, ModelDirectory, open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions
 from app.settings import Settings
@@ -111,6 +112,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     app.add_middleware(BodyLimit, max_bytes=most_body_bytes(settings.max_characters))
     add_error_handlers(app)
     app.include_router(translate.router)
+    app.include_router(attention.router)
     app.include_router(about.router)
     pages.add_to(app)
     describe = app.openapi
@@ -142,7 +144,15 @@ def _translator_settings(settings: Settings, directory: ModelDirectory) -> Trans
         depths=AttentionDepths(architecture.encoder_layers, architecture.decoder_layers, architecture.heads),
         max_attention_values=settings.max_attention_values,
         deadline_seconds=settings.deadline_seconds,
+        alignment=_alignment(config),
     )
+
+
+def _alignment(config: ModelConfig) -> AlignmentRule:
+    """What the model's maker measured; without that the rows of the last layer, which is what it predicts from."""
+    if config.alignment_layer is None:
+        return AlignmentRule(config.architecture.decoder_layers - 1, "predicted")
+    return AlignmentRule(config.alignment_layer, config.alignment_rule)
 
 
 def _model_info(directory: ModelDirectory, options: RuntimeOptions, precision: str) -> ModelInfo:
@@ -156,4 +166,7 @@ def _model_info(directory: ModelDirectory, options: RuntimeOptions, precision: s
         architecture=dataclasses.asdict(config.architecture),
         limits=dataclasses.asdict(config.limits),
         certificate=directory.certificate(),
+        alignment_layer=_alignment(config).layer,
+        alignment_rule=_alignment(config).name,
+        alignment_measured=config.alignment_layer is not None,
     )

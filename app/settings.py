@@ -64,7 +64,10 @@ class Settings(BaseSettings):
         description="Most characters (code points) in all texts of one request together.",
     )
     max_attention_values: int = Field(
-        default=200_000, ge=0, le=100_000_000, description="Most attention weights in one answer; 0 allows none."
+        default=200_000,
+        ge=0,
+        le=100_000_000,
+        description="Most attention weights in one JSON answer, a fiftieth of those in bytes; 0 allows none.",
     )
     max_batch_rows: int = Field(
         default=64, ge=1, le=4_096, description="Most rows (sentences times beam size) of one batch."

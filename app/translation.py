@@ -3,15 +3,23 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.attention.maps import AttentionMap, AttentionSelection, Family
+from app.attention.alignment import RuleName
 from app.engine.hypotheses import FinishReason
+from app.explanation import ExplainedText, ExplanationRequest, HeadMask
+from app.text.offsets import OffsetUnit
 
 SegmentFinish = FinishReason | Literal["copied"]
 
 
 @dataclass(frozen=True)
 class TranslateRequest:
-    """One or more texts to translate in one direction."""
+    """One or more texts to translate in one direction.
+
+    Attributes:
+        offset_unit: what the spans of the answer count.
+        explain: what to say about each sentence beside its translation; None for nothing, which costs nothing.
+        head_mask: heads to mute while translating and explaining: slow, in float32; None for none.
+    """
 
     texts: tuple[str, ...]
     source: str
@@ -19,12 +27,14 @@ class TranslateRequest:
     beam_size: int | None = None
     length_penalty: float | None = None
     alternatives: int = 0
-    attention: AttentionSelection | None = None
+    offset_unit: OffsetUnit = "codepoint"
+    explain: ExplanationRequest | None = None
+    head_mask: HeadMask | None = None
 
 
 @dataclass(frozen=True)
 class SegmentText:
-    """One side of a segment. ``span`` is half-open, in code points, into the whole text of that side."""
+    """One side of a segment. ``span`` is half-open, in the unit asked for, into the whole text of that side."""
 
     text: str
     span: tuple[int, int]
@@ -55,15 +65,15 @@ class Segment:
     score: float | None
     finish_reason: SegmentFinish
     alternatives: tuple[Alternative, ...]
-    attention: dict[Family, AttentionMap] | None
 
 
 @dataclass(frozen=True)
 class Translation:
-    """One text of a request, translated."""
+    """One text of a request, translated; ``explained`` has the same segments, None if not asked for."""
 
     text: str
     segments: tuple[Segment, ...]
+    explained: ExplainedText | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,8 @@ class ModelInfo:
     """What is being served and how.
 
     ``precision`` and ``provider`` are those in use; ``architecture`` and ``limits`` are the model's sizes.
+    ``alignment_rule`` says how alignments read the decoder layer ``alignment_layer``; ``alignment_measured`` whether
+    the model's maker has chosen both by measuring, or the last layer is read for want of that.
     """
 
     id: str
@@ -98,3 +110,6 @@ class ModelInfo:
     architecture: dict[str, int | str]
     limits: dict[str, int]
     certificate: dict[str, object]
+    alignment_layer: int = 0
+    alignment_rule: RuleName = "predicted"
+    alignment_measured: bool = False

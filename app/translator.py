@@ -2,17 +2,24 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from app.attention.maps import AttentionDepths, AttentionMap, ChosenMaps, Family, choose, cut_maps
+from app.attention.alignment import AlignmentRule
+from app.attention.selection import AttentionDepths
 from app.engine.engine import Engine, EngineState, Sentence
 from app.engine.hypotheses import Hypothesis, SearchOptions, target_room
 from app.engine.step_model import ExplainModel
-from app.errors import DeadlineExceeded, TooLarge
+from app.errors import DeadlineExceeded
+from app.explainer import Asked, Explainer, ExplainerSettings, Pair, TextPairs
+from app.explanation import ExplainedText, ExplainRequest
+from app.muted_search import MutedSearch
+from app.pairing import pair_texts
 from app.text.normalise import normalise
+from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.segments import is_translatable, join
 from app.text.split import split
 from app.text.tokenizer import Tokenizer
+from app.text.tokens import TokenisedText, source_tokens, target_tokens
 from app.translation import (
     Alternative,
     ModelInfo,
@@ -32,6 +39,7 @@ class TranslatorSettings:
     Attributes:
         directions: pairs of (source, target) languages.
         deadline_seconds: from a request's arrival to its answer.
+        alignment: how word alignments read cross-attention.
     """
 
     directions: tuple[tuple[str, str], ...]
@@ -40,6 +48,7 @@ class TranslatorSettings:
     depths: AttentionDepths
     max_attention_values: int
     deadline_seconds: float
+    alignment: AlignmentRule
 
 
 @dataclass(frozen=True)
@@ -60,13 +69,15 @@ class Translator:
         settings: TranslatorSettings,
         tokenizer: Tokenizer,
         engine: Engine,
-        explainer: ExplainModel,
+        explain_model: ExplainModel,
     ) -> None:
         self._info = info
         self._settings = settings
         self._tokenizer = tokenizer
         self._engine = engine
-        self._explainer = explainer
+        self._muted = MutedSearch(explain_model)
+        explaining = ExplainerSettings(settings.depths, settings.alignment, settings.max_attention_values)
+        self._explainer = Explainer(tokenizer, explain_model, explaining)
 
     def languages(self) -> tuple[tuple[str, str], ...]:
         """Pairs of (source, target)."""
@@ -88,24 +99,53 @@ class Translator:
             TooLarge: more sentences than the queue holds, or more attention weights than an answer may hold.
             QueueFull, NotReady, DeadlineExceeded, EngineFailed: from the engine.
         """
-        chosen = choose(request.attention, self._settings.depths) if request.attention else None
+        asked = self._explainer.resolve(request.explain, request.head_mask)
         seconds = self._settings.deadline_seconds
         try:
             async with asyncio.timeout(seconds):
-                return await self._translate(request, chosen)
+                return await self._translate(request, asked)
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 
-    async def _translate(self, request: TranslateRequest, chosen: ChosenMaps | None) -> TranslateResult:
+    async def explain(self, request: ExplainRequest) -> ExplainedText:
+        """Explains a text alone, with the model's own translation, or with the one given.
+
+        Raises:
+            InvalidInput: as ``translate``; or the sentences of text and translation cannot be paired.
+            TooLarge, QueueFull, NotReady, DeadlineExceeded, EngineFailed: as ``translate``.
+        """
+        selection = request.wanted.attention
+        only_source = selection is not None and selection.families == ("encoder",) and not request.wanted.alignment
+        if request.target_text is None and not only_source:
+            result = await self.translate(_translation_of(request))
+            explained = result.translations[0].explained
+            assert explained is not None
+            return explained
+        asked = self._explainer.resolve(request.wanted, request.head_mask)
+        seconds = self._settings.deadline_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
+                return (await asyncio.to_thread(self._explainer.explain, [pairs], asked))[0]
+        except TimeoutError:
+            raise DeadlineExceeded(seconds) from None
+
+    async def _translate(self, request: TranslateRequest, asked: Asked) -> TranslateResult:
         """``translate`` without its deadline."""
         texts = [await asyncio.to_thread(self._read, text, request) for text in request.texts]
-        hypotheses = iter(await self._decode([part for parts in texts for part in parts], request))
+        hypotheses = iter(await self._decode([part for parts in texts for part in parts], request, asked))
         found = [[next(hypotheses) if part.source_ids else [] for part in parts] for parts in texts]
-        if chosen:
-            self._check_attention_size(chosen, texts, found)
         pairs = zip(request.texts, texts, found, strict=True)
-        translations = [await asyncio.to_thread(self._write, *pair, chosen) for pair in pairs]
-        return TranslateResult(tuple(translations), _usage(request, translations, texts))
+        translations = [self._write(*pair) for pair in pairs]
+        usage = _usage(request, translations, texts)
+        if asked.wanted is not None:
+            work = [self._pairs(request, *both) for both in zip(request.texts, translations, found, strict=True)]
+            explained = await asyncio.to_thread(self._explainer.explain, work, asked)
+            translations = [
+                replace(translation, explained=one) for translation, one in zip(translations, explained, strict=True)
+            ]
+        placed = (_in_unit(request.offset_unit, *one) for one in zip(request.texts, translations, strict=True))
+        return TranslateResult(tuple(placed), usage)
 
     def _read(self, text: str, request: TranslateRequest) -> list[_Part]:
         """Text to sentences to ids."""
@@ -120,13 +160,15 @@ class Translator:
             parts.append(_Part(sentence.text, sentence.span, ids))
         return parts
 
-    async def _decode(self, parts: Sequence[_Part], request: TranslateRequest) -> list[list[Hypothesis]]:
+    async def _decode(self, parts: Sequence[_Part], request: TranslateRequest, asked: Asked) -> list[list[Hypothesis]]:
         """Hypotheses of all parts that are not copied, in order."""
         sentences = [
             Sentence(part.source_ids, self._search_options(len(part.source_ids), request))
             for part in parts
             if part.source_ids
         ]
+        if asked.masks is not None:
+            return await self._muted.search(sentences, asked.masks)
         answers = self._engine.submit(sentences, self._settings.deadline_seconds)
         try:
             return list(await asyncio.gather(*map(asyncio.wrap_future, answers)))
@@ -145,24 +187,7 @@ class Translator:
             target_len=target_room(source_len, self._engine.limits.target_len),
         )
 
-    def _check_attention_size(
-        self, chosen: ChosenMaps, texts: Sequence[Sequence[_Part]], found: Sequence[Sequence[list[Hypothesis]]]
-    ) -> None:
-        limit = self._settings.max_attention_values
-        values = 0
-        for parts, results in zip(texts, found, strict=True):
-            for part, hypotheses in zip(parts, results, strict=True):
-                if part.source_ids:
-                    values += chosen.count_values(len(part.source_ids), len(self._produced(hypotheses[0])))
-        if values > limit:
-            message = (
-                f"the attention asked for has {values:,} values, an answer holds {limit:,}: choose layers or heads"
-            )
-            raise TooLarge(message, field="attention", limit=limit, value=values)
-
-    def _write(
-        self, text: str, parts: Sequence[_Part], found: Sequence[list[Hypothesis]], chosen: ChosenMaps | None
-    ) -> Translation:
+    def _write(self, text: str, parts: Sequence[_Part], found: Sequence[list[Hypothesis]]) -> Translation:
         """Hypotheses to text; the target's spans follow from joining.
 
         Where the model translates a sentence to nothing the sentence itself stands: no text is lost.
@@ -175,14 +200,12 @@ class Translator:
         segments = []
         for part, hypotheses, target, span in zip(parts, found, targets, spans, strict=True):
             if hypotheses and self._tokenizer.decode(hypotheses[0].ids):
-                segments.append(self._segment(part, hypotheses, SegmentText(target, span, ()), chosen))
+                segments.append(self._segment(part, hypotheses, target, span))
             else:
                 segments.append(_copied(part, span))
         return Translation(joined, tuple(segments))
 
-    def _segment(
-        self, part: _Part, hypotheses: Sequence[Hypothesis], target: SegmentText, chosen: ChosenMaps | None
-    ) -> Segment:
+    def _segment(self, part: _Part, hypotheses: Sequence[Hypothesis], text: str, span: tuple[int, int]) -> Segment:
         assert part.source_ids is not None
         best = hypotheses[0]
         alternatives = (
@@ -190,26 +213,57 @@ class Translator:
         )
         return Segment(
             source=SegmentText(part.text, part.span, tuple(self._tokenizer.pieces(part.source_ids[1:-1]))),
-            target=SegmentText(target.text, target.span, tuple(self._tokenizer.pieces(best.ids))),
+            target=SegmentText(text, span, tuple(self._tokenizer.pieces(best.ids))),
             log_prob=best.log_prob,
             score=best.score,
             finish_reason=best.finish_reason,
             alternatives=tuple(alternatives),
-            attention=self._explain(part.source_ids, best, chosen) if chosen else None,
         )
 
-    def _explain(
-        self, source_ids: Sequence[int], hypothesis: Hypothesis, chosen: ChosenMaps
-    ) -> dict[Family, AttentionMap]:
-        produced = self._produced(hypothesis)
-        explanation = self._explainer.explain(source_ids, produced)
-        fed = [self._tokenizer.special_ids.bos, *produced[:-1]]
-        return cut_maps(explanation, chosen, self._tokenizer.pieces(source_ids), self._tokenizer.pieces(fed))
+    def _pairs(
+        self, request: TranslateRequest, text: str, translation: Translation, found: Sequence[list[Hypothesis]]
+    ) -> TextPairs:
+        """What the explainer needs of one translated text."""
+        pairs = (
+            self._pair(request, segment, hypotheses)
+            for segment, hypotheses in zip(translation.segments, found, strict=True)
+        )
+        return TextPairs(text, translation.text, tuple(pairs))
 
-    def _produced(self, hypothesis: Hypothesis) -> list[int]:
-        """Every id that the decoder produced, the end of sentence where there is one."""
-        end = [self._tokenizer.special_ids.eos] if hypothesis.finish_reason == "eos" else []
-        return [*hypothesis.ids, *end]
+    def _pair(self, request: TranslateRequest, segment: Segment, hypotheses: Sequence[Hypothesis]) -> Pair:
+        source, target = segment.source, segment.target
+        if segment.finish_reason == "copied":
+            both = (TokenisedText(side.text, (), ()) for side in (source, target))
+            return Pair(source.span, next(both), target.span, next(both), "copied")
+        ids = list(hypotheses[0].ids)
+        if len(ids) < self._engine.limits.target_len:
+            # Fed to the decoder too, the last piece gets a row of its own, also where the search was cut.
+            ids.append(self._tokenizer.special_ids.eos)
+        read = source_tokens(self._tokenizer, source.text, request.source, request.target)
+        written = target_tokens(self._tokenizer, ids, request.target)
+        return Pair(source.span, read, target.span, written, segment.finish_reason)
+
+
+def _in_unit(unit: OffsetUnit, text: str, translation: Translation) -> Translation:
+    """``translation`` with the spans of its segments, until now in code points, in ``unit``."""
+    if unit == "codepoint":
+        return translation
+    in_source, in_target = OffsetConverter(text, unit), OffsetConverter(translation.text, unit)
+    segments = (
+        replace(
+            segment,
+            source=replace(segment.source, span=in_source(segment.source.span)),
+            target=replace(segment.target, span=in_target(segment.target.span)),
+        )
+        for segment in translation.segments
+    )
+    return replace(translation, segments=tuple(segments))
+
+
+def _translation_of(request: ExplainRequest) -> TranslateRequest:
+    return TranslateRequest(
+        (request.text,), request.source, request.target, explain=request.wanted, head_mask=request.head_mask
+    )
 
 
 def _copied(part: _Part, span: tuple[int, int]) -> Segment:
@@ -220,7 +274,6 @@ def _copied(part: _Part, span: tuple[int, int]) -> Segment:
         score=None,
         finish_reason="copied",
         alternatives=(),
-        attention=None,
     )
 
 

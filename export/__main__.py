@@ -8,9 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.runtime.model_directory import SearchDefaults
+from app.runtime.model_directory import ALIGNMENT_RULES, SearchDefaults
 from export.export import ExportError, ExportRequest, export_model
-from export.model_directory import DEFAULT_SEARCH
+from export.model_directory import DEFAULT_SEARCH, AlignmentChoice
 
 FEWEST_PAIRS = 200
 
@@ -41,6 +41,12 @@ def _arguments() -> argparse.Namespace:
         type=int,
         help="decoder layer, counted from 0, whose cross-attention aligns words best (default: not measured)",
     )
+    parser.add_argument(
+        "--alignment-rule",
+        choices=ALIGNMENT_RULES,
+        default=ALIGNMENT_RULES[0],
+        help="by which row of that layer: the one that predicts a piece, or the next, which is fed it (%(default)s)",
+    )
     return parser.parse_args()
 
 
@@ -55,7 +61,7 @@ def main() -> int:
         force=arguments.force,
         search=SearchDefaults(arguments.beam_size, arguments.length_penalty),
         fewest_pairs=FEWEST_PAIRS,
-        alignment_layer=arguments.alignment_layer,
+        alignment=AlignmentChoice(arguments.alignment_layer, arguments.alignment_rule),
     )
     try:
         certificate = export_model(request)

@@ -15,7 +15,13 @@ from app.runtime.onnx_step_model import OnnxStepModel, model_limits
 from app.runtime.providers import Precision, RuntimeOptions
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from export.graphs import ELEMENT_TYPES
-from export.model_directory import DEFAULT_SEARCH, build_model_directory, seal_model_directory
+from export.model_directory import (
+    DEFAULT_SEARCH,
+    NOT_MEASURED,
+    AlignmentChoice,
+    build_model_directory,
+    seal_model_directory,
+)
 from export.parity import Comparison, compare_explanations, compare_paths, compare_steps
 from export.placing import is_model_directory, put_in_place, staging_directory
 from export.quality import CHECKPOINT, ParallelTexts, Quality, compare_tokens, measure, quality_faults, read_texts
@@ -47,7 +53,7 @@ class ExportRequest:
         force: replace ``output`` if it is a model directory.
         search: how to search where a request does not say; quality is measured so, too.
         fewest_pairs: how many pairs of ``texts`` the model must be able to read in each direction.
-        alignment_layer: the decoder layer whose cross-attention aligns words best, counted from 0; None if unknown.
+        alignment: how cross-attention aligns words best, as ``python -m model.align`` measures it.
     """
 
     checkpoint: Path
@@ -57,7 +63,7 @@ class ExportRequest:
     force: bool
     search: SearchDefaults = DEFAULT_SEARCH
     fewest_pairs: int = 1
-    alignment_layer: int | None = None
+    alignment: AlignmentChoice = NOT_MEASURED
 
     def faults(self) -> Iterator[str]:
         """Whatever can be known to be wrong before any work is done."""
@@ -87,13 +93,13 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
     if faults := list(request.faults()):
         raise ExportError(faults)
     checkpoint = load_checkpoint(request.checkpoint)
-    layer, layers = request.alignment_layer, checkpoint.config.transformer.decoder_layers
+    layer, layers = request.alignment.layer, checkpoint.config.transformer.decoder_layers
     if layer is not None and not 0 <= layer < layers:
         raise ExportError([f"the alignment layer must be from 0 to {layers - 1}, not {layer}"])
     weights = quantize(checkpoint)
     with staging_directory(request.output) as staging:
         config = build_model_directory(
-            weights, request.tokenizer_path, staging, request.model_id, request.search, layer
+            weights, request.tokenizer_path, staging, request.model_id, request.search, request.alignment
         )
         directory = ModelDirectory(staging, config)
         certificate, faults = certify(weights, directory, request.texts, request.fewest_pairs)

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from app.runtime.model_directory import (
     EXPLAIN_FILE,
     FORMAT_VERSION,
     WEIGHTS_FILE,
+    AlignmentRuleName,
     Architecture,
     Limits,
     ModelConfig,
@@ -39,19 +40,30 @@ DEFAULT_SEARCH = SearchDefaults(beam_size=4, length_penalty=1.0)
 _REVISION_DIGITS = 12
 
 
+@dataclass(frozen=True)
+class AlignmentChoice:
+    """The decoder layer, counted from 0, and the rule that align words best; no layer: not measured."""
+
+    layer: int | None = None
+    rule: AlignmentRuleName = "predicted"
+
+
+NOT_MEASURED = AlignmentChoice()
+
+
 def build_model_directory(
     weights: QuantizedWeights,
     tokenizer_path: Path,
     directory: Path,
     model_id: str,
     search: SearchDefaults = DEFAULT_SEARCH,
-    alignment_layer: int | None = None,
+    alignment: AlignmentChoice = NOT_MEASURED,
 ) -> ModelConfig:
     """Writes everything but certificate and checksums into an empty directory; returns its configuration."""
     write_graphs(weights, directory)
     shutil.copyfile(tokenizer_path, directory / TOKENIZER_FILE)
     unrevised = model_config(weights.checkpoint, Tokenizer(tokenizer_path), model_id, search)
-    unrevised = replace(unrevised, alignment_layer=alignment_layer)
+    unrevised = replace(unrevised, alignment_layer=alignment.layer, alignment_rule=alignment.rule)
     config = replace(unrevised, revision=_revision(directory, unrevised))
     (directory / CONFIG_FILE).write_text(config_to_json(config), encoding="utf-8")
     return config

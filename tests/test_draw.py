@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from app import draw
-from app.attention.maps import AttentionSelection
+from app.attention.selection import AttentionSelection
 from app.main import Running
 from tests.api.scripted_service import ScriptedService
 
@@ -29,10 +29,12 @@ def test_picture_of_what_was_chosen(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert draw.main(["Hello.", *choice, "-o", str(tmp_path / "a.svg")]) == 0
-    assert [request.attention for request in service.requests] == [AttentionSelection(("cross",), layers, heads)]
+    assert [request.wanted.attention for request in service.explained] == [
+        AttentionSelection(("cross",), layers, heads)
+    ]
     root = ElementTree.parse(tmp_path / "a.svg").getroot()
     assert root.get("aria-label") == "Cross-attention, layer 5, mean of 2 heads"
-    assert [element.text for element in root.iter() if element.get("class") == "key"] == ["·a", "b", "</s>"]
+    assert [element.text for element in root.iter() if element.get("class") == "key"] == ["·a", "</s>"]
     assert capsys.readouterr().out == "HELLO.\n"
     assert service.stopped == 1
 

@@ -3,17 +3,19 @@
 import asyncio
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from app.attention.maps import AttentionDepths, AttentionSelection
+from app.attention.alignment import AlignmentRule
+from app.attention.selection import AttentionDepths, AttentionSelection, MapFormat
 from app.engine.engine import Engine, EngineSettings
-from app.engine.step_model import Explanation, Float32
+from app.engine.step_model import Explanation, Float32, HeadMasks, StepModel
 from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, TooLarge
+from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
 from app.main import Running, create_app
 from app.settings import Settings
 from app.text.tokenizer import Tokenizer
@@ -22,20 +24,38 @@ from app.translator import Translator, TranslatorSettings
 from tests.engine.scripted_model import ScriptedModel, log_softmax
 
 DEPTHS = AttentionDepths(encoder_layers=3, decoder_layers=2, heads=4)
-SETTINGS = TranslatorSettings((("en", "fr"), ("fr", "en")), 1, 1.0, DEPTHS, 10_000, 20.0)
+SETTINGS = TranslatorSettings((("en", "fr"), ("fr", "en")), 1, 1.0, DEPTHS, 10_000, 20.0, AlignmentRule(1))
 INFO = ModelInfo("scripted", "1", "float32", "none", 1, {}, {}, {})
 
 
 class UniformExplainer:
-    def explain(self, source_ids: Sequence[int], target_ids: Sequence[int]) -> Explanation:
+    def __init__(self, muted: StepModel) -> None:
+        self.muted = muted
+
+    def explain(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], masks: HeadMasks | None = None
+    ) -> Explanation:
         source, target = len(source_ids), len(target_ids)
 
         def maps(layers: int, query: int, key: int) -> Float32:
             return np.full((layers, 4, query, key), 1 / key, dtype=np.float32)
 
         return Explanation(
-            np.zeros(target, np.float32), maps(3, source, source), maps(2, target, target), maps(2, target, source)
+            np.zeros(target, np.float32),
+            np.tile(np.arange(5), (target, 1)),
+            np.zeros((target, 5), np.float32),
+            np.zeros(target, np.float32),
+            maps(3, source, source),
+            maps(2, target, target),
+            maps(2, target, source),
         )
+
+    def explain_source(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> Float32:
+        return self.explain(source_ids, [1], masks).encoder
+
+    def step_model(self, masks: HeadMasks, check: Callable[[], None]) -> StepModel:
+        check()
+        return self.muted
 
 
 class World:
@@ -50,7 +70,7 @@ class World:
         self.seconds_per_step = 0.0
         self.engine = Engine(self.model, EngineSettings(batch_rows=4, queue_sentences=30))
         self.engine.start()
-        self.translator = Translator(INFO, settings, tokenizer, self.engine, UniformExplainer())
+        self.translator = Translator(INFO, settings, tokenizer, self.engine, UniformExplainer(self.model))
 
     def _rule(self, source: tuple[int, ...], fed: tuple[int, ...]) -> Float32:
         time.sleep(self.seconds_per_step)
@@ -67,6 +87,9 @@ class World:
     def translate(self, *texts: str, **options: object) -> TranslateResult:
         request = TranslateRequest(texts, "en", "fr", **options)  # type: ignore[arg-type]
         return asyncio.run(self.translator.translate(request))
+
+    def explain(self, request: ExplainRequest) -> ExplainedText:
+        return asyncio.run(self.translator.explain(request))
 
 
 @pytest.fixture
@@ -107,33 +130,119 @@ def test_a_translation_that_does_not_end_is_cut_and_says_so(world: World) -> Non
     assert len(segment.target.pieces) == 2 * (len(segment.source.pieces) + 2) + 16
 
 
+def explained(world: World, text: str, selection: AttentionSelection | None = None) -> ExplainedText:
+    selection = selection or AttentionSelection(("encoder", "decoder", "cross"))
+    wanted = ExplanationRequest(selection, alignment=True, path="")
+    return world.explain(ExplainRequest(text, "en", "fr", None, wanted))
+
+
 def test_maps_have_the_pieces_of_their_axes(world: World) -> None:
     selection = AttentionSelection(("encoder", "decoder", "cross"), (-1, 0), (2,))
-    segment = world.translate("The cat sleeps.", attention=selection).translations[0].segments[0]
-    assert segment.attention is not None
+    wanted = ExplanationRequest(selection, alignment=False)
+    translation = world.translate("The cat sleeps.", explain=wanted).translations[0]
+    segment = translation.segments[0]
+    assert translation.explained is not None
+    maps = translation.explained.segments[0].maps
+    assert maps is not None
     source = (">>fr<<", *segment.source.pieces, "</s>")
     fed = ("<s>", *segment.target.pieces)
-    axes = {family: (one.query, one.key) for family, one in segment.attention.items()}
+    axes = {family: (one.query and one.query.labels, one.key and one.key.labels) for family, one in maps.items()}
     assert axes == {"encoder": (source, source), "decoder": (fed, fed), "cross": (fed, source)}
-    assert segment.attention["encoder"].layers == (2, 0)
-    assert segment.attention["cross"].layers == (1, 0)
-    assert segment.attention["cross"].values.shape == (2, 1, len(fed), len(source))
+    assert maps["encoder"].layers == (2, 0)
+    assert maps["cross"].layers == (1, 0)
+    assert maps["cross"].values.shape == (2, 1, len(fed), len(source))
+
+
+def test_explaining_gives_the_segments_of_translating(world: World) -> None:
+    text = "\n The cat sleeps.  Where is it?\r\n - \nA house 🎉 and 中文.\n"
+    translation = world.translate(text, explain=ExplanationRequest(None, alignment=True)).translations[0]
+    found = explained(world, text, AttentionSelection(layers=(0,), heads=(0,)))
+    assert found.target_text == translation.text
+    assert [one.finish_reason for one in found.segments] == [one.finish_reason for one in translation.segments]
+    for one, segment in zip(found.segments, translation.segments, strict=True):
+        assert one.target is not None
+        assert (one.source.span, one.target.side.span) == (segment.source.span, segment.target.span)
+        pieces = [token.piece for token in one.source.tokenised.tokens[1:-1]]
+        assert pieces == list(segment.source.pieces)
+        assert (one.maps is None) == (segment.finish_reason == "copied")
+
+
+def test_a_cut_translation_is_explained_with_a_row_for_its_last_piece(world: World) -> None:
+    world.endless = True
+    (segment,) = explained(world, "The cat.").segments
+    assert segment.finish_reason == "length"
+    assert segment.target is not None
+    tokens = segment.target.side.tokenised.tokens
+    assert len(segment.target.fed) == len(tokens) == len(segment.target.predictions)
+    assert segment.target.fed[1:] == tuple(token.piece for token in tokens[:-1])
+    assert tokens[-1].special == "eos"
+
+
+def test_a_given_translation_is_paired_sentence_by_sentence_or_as_one(world: World) -> None:
+    wanted = ExplanationRequest(None, alignment=True)
+
+    def spans(text: str, target_text: str) -> list[tuple[str, str]]:
+        found = world.explain(ExplainRequest(text, "en", "fr", target_text, wanted))
+        assert all(one.finish_reason == "forced" for one in found.segments)
+        targets = [one.target.side.span for one in found.segments if one.target]
+        sources = [one.source.span for one in found.segments]
+        return [(text[slice(*one)], target_text[slice(*two)]) for one, two in zip(sources, targets, strict=True)]
+
+    both = spans(" The cat. The dog.", "Le chat.\n  Le chien ! ")
+    assert both == [("The cat.", "Le chat."), ("The dog.", "Le chien !")]
+    assert spans(" The cat. ", "Le chat. Oui.") == [("The cat.", "Le chat. Oui.")]
+    assert spans("The cat.", "") == [("The cat.", "")]
+    with pytest.raises(InvalidInput) as caught:
+        spans("The cat. " * 60, "Le chat.")
+    assert (caught.value.field, caught.value.limit, caught.value.value) == ("target_text", 60, 1)
+    with pytest.raises(InvalidInput, match="target_text"):
+        spans("The cat.", "a" * 400)
+
+
+def test_the_source_alone_needs_no_translation(world: World) -> None:
+    wanted = ExplanationRequest(AttentionSelection(("encoder",)), alignment=False)
+    found = world.explain(ExplainRequest("The cat. 12.", "en", "fr", None, wanted))
+    first, second = found.segments
+    assert found.target_text is first.target is second.target is None
+    assert first.maps is not None
+    assert list(first.maps) == ["encoder"]
+    assert (first.finish_reason, second.finish_reason, second.maps) == (None, "copied", None)
+
+
+def test_spans_in_utf16_count_what_javascript_counts(world: World) -> None:
+    text = "😀 The cat. 😀 The dog."
+    translation = world.translate(text, offset_unit="utf16").translations[0]
+    assert [segment.source.span for segment in translation.segments][-1][1] == len(text) + 2
+
+
+def test_muted_heads_take_the_slow_path(world: World) -> None:
+    assert world.translate("The cat. The dog.", head_mask={}).translations[0].text == "The cat. The dog."
+    with pytest.raises(InvalidInput) as caught:
+        world.translate("The cat.", head_mask={"cross": ((1.0,) * 4,)})
+    assert (caught.value.field, caught.value.limit) == ("head_mask.cross", [2, 4])
 
 
 def test_layers_are_those_of_each_family(world: World) -> None:
+    selection = AttentionSelection(("encoder", "cross"), (2,), None)
     with pytest.raises(InvalidInput) as caught:
-        world.translate("The cat.", attention=AttentionSelection(("encoder", "cross"), (2,), None))
+        world.translate("The cat.", explain=ExplanationRequest(selection, alignment=False))
     assert (caught.value.field, caught.value.value) == ("attention.layers", 2)
+    with pytest.raises(InvalidInput) as caught:
+        explained(world, "The cat.", selection)
+    assert caught.value.field == "layers"
 
 
-def test_too_much_attention_is_refused_with_the_number(world: World) -> None:
-    text = "The cat sleeps on the old chair. " * 20
+def test_too_much_attention_is_refused_with_the_numbers(world: World) -> None:
     with pytest.raises(TooLarge) as caught:
-        world.translate(text, attention=AttentionSelection(("encoder", "decoder", "cross"), None, None))
+        explained(world, "The cat sleeps on the old chair. " * 20)
     assert caught.value.field == "attention"
     assert caught.value.limit == 10_000
     assert isinstance(caught.value.value, int)
     assert caught.value.value > 10_000
+    for encoding in ("json", "base64 float32", "base64 float16", "base64 uint8_sqrt", "npz"):
+        assert encoding in str(caught.value)
+    form = MapFormat("base64")
+    assert explained(world, "The cat sleeps on the old chair. " * 20, AttentionSelection(format=form)).segments
 
 
 def test_the_deadline_frees_the_engine(tiny_tokenizer: Path) -> None:

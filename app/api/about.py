@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from app import __version__
 from app.api.examples import error_documentation, example_of
 from app.api.service import Limits, Service
+from app.attention.alignment import RuleName
 from app.errors import NotReady
 
 router = APIRouter()
@@ -36,6 +37,13 @@ class ModelDetails(BaseModel):
     threads: int = Field(description="Threads that compute one step on a CPU.")
     architecture: dict[str, bool | int | str] = Field(description="Sizes and kinds of the network's parts.")
     limits: dict[str, int] = Field(description="Sizes that the model sets, in pieces.")
+    alignment_layer: int = Field(description="Decoder layer that alignments read, counted from 0.")
+    alignment_rule: RuleName = Field(
+        description="`predicted`: by the row that writes a piece; `shifted`: by the next one, which is fed it."
+    )
+    alignment_measured: bool = Field(
+        description="Whether that layer was chosen, with the rule, by measuring; else it is the last one."
+    )
     certificate: dict[str, Any] = Field(description="What was compared when the model was exported, with the results.")
 
 
@@ -46,7 +54,9 @@ class RequestLimitsAnswer(BaseModel):
     max_characters: int = Field(description="Most characters (code points) in all texts together.")
     max_beam_size: int = Field(description="Most hypotheses per sentence.")
     default_beam_size: int = Field(description="Hypotheses per sentence where the request does not say.")
-    max_attention_values: int = Field(description="Most attention weights in one answer.")
+    max_attention_values: int = Field(
+        description="Most attention weights in one JSON answer; base64 and npz may hold 50 times as many."
+    )
 
 
 class InfoAnswer(BaseModel):
@@ -73,6 +83,9 @@ _EXAMPLE_INFO = {
         "threads": 2,
         "architecture": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 512, "heads": 8},
         "limits": {"source_len": 256, "target_len": 256},
+        "alignment_layer": 5,
+        "alignment_rule": "predicted",
+        "alignment_measured": False,
         "certificate": {"bleu": {"int8": 37.1}},
     },
     "limits": {

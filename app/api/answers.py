@@ -1,11 +1,10 @@
 """What a client gets back."""
 
-from typing import Literal
-
-import numpy as np
 from pydantic import BaseModel, Field
 
-from app.attention.maps import AttentionMap, Family
+from app.api.attention_answers import AttentionAnswer
+from app.api.attention_schemas import AlignmentOptions, OffsetUnit
+from app.api.explained import explained_answer
 from app.translation import (
     Alternative,
     ModelInfo,
@@ -33,23 +32,9 @@ class SegmentTextAnswer(BaseModel):
 
     text: str = Field(description="The sentence.")
     span: tuple[int, int] = Field(
-        description="Where it stands in the whole text of its side: half-open, counted in code points."
+        description="Where it stands in the whole text of its side: half-open, in `offset_unit`."
     )
     pieces: list[str] = Field(description="The subwords that the model reads or writes; `▁` begins a word.")
-
-
-class AttentionMapAnswer(BaseModel):
-    """The weights of one family: how much each query looks at each key; every row sums to 1."""
-
-    axes: tuple[Literal["layer"], Literal["head"], Literal["query"], Literal["key"]] = Field(
-        description="What the four axes of `values` stand for."
-    )
-    shape: tuple[int, int, int, int] = Field(description="Length of each axis.")
-    layers: list[int] = Field(description="Number of the layer at each index of the first axis.")
-    heads: list[int] = Field(description="Number of the head at each index of the second axis.")
-    query: list[str] = Field(description="Pieces that look. Those of a decoder are the pieces fed: row i predicts i+1.")
-    key: list[str] = Field(description="Pieces that are looked at.")
-    values: list[list[list[list[float]]]] = Field(description=f"The weights, rounded to {_DECIMALS} decimals.")
 
 
 class SegmentAnswer(BaseModel):
@@ -63,9 +48,6 @@ class SegmentAnswer(BaseModel):
         description="`eos`: complete; `length`: cut at the limit; `copied`: nothing to translate, or no words."
     )
     alternatives: list[AlternativeAnswer] = Field(description="As many as were asked for, best first.")
-    attention: dict[Family, AttentionMapAnswer] | None = Field(
-        description="The maps asked for, by family; null if none were asked for or the sentence was copied."
-    )
 
 
 class TranslationAnswer(BaseModel):
@@ -75,6 +57,10 @@ class TranslationAnswer(BaseModel):
     source: str = Field(description="Language of the request's text.")
     target: str = Field(description="Language of the translation.")
     segments: list[SegmentAnswer] = Field(description="The sentences, in order.")
+    attention: AttentionAnswer | None = Field(
+        description="The same as `/attention` answers, with the same sentences; null if neither `attention` nor "
+        "`alignment` was asked for."
+    )
 
 
 class ModelAnswer(BaseModel):
@@ -100,10 +86,14 @@ class TranslateAnswer(BaseModel):
     translations: list[TranslationAnswer] = Field(description="One for each text.")
     model: ModelAnswer = Field(description="The model that translated.")
     usage: UsageAnswer = Field(description="What the request cost.")
+    offset_unit: OffsetUnit = Field(description="What all spans count.")
 
 
-def translate_answer(request: TranslateRequest, result: TranslateResult, info: ModelInfo) -> TranslateAnswer:
+def translate_answer(
+    request: TranslateRequest, result: TranslateResult, info: ModelInfo, alignment: AlignmentOptions | None = None
+) -> TranslateAnswer:
     """``result`` in the words of the interface."""
+    precision = info.precision if request.head_mask is None else "float32"
     return TranslateAnswer(
         translations=[
             TranslationAnswer(
@@ -111,20 +101,23 @@ def translate_answer(request: TranslateRequest, result: TranslateResult, info: M
                 source=request.source,
                 target=request.target,
                 segments=[_segment(segment) for segment in translation.segments],
+                attention=None
+                if translation.explained is None
+                else explained_answer(translation.explained, alignment, info).answer,
             )
             for translation in result.translations
         ],
-        model=ModelAnswer(id=info.id, revision=info.revision, precision=info.precision, provider=info.provider),
+        model=ModelAnswer(id=info.id, revision=info.revision, precision=precision, provider=info.provider),
         usage=UsageAnswer(
             characters=result.usage.characters,
             source_pieces=result.usage.source_pieces,
             target_pieces=result.usage.target_pieces,
         ),
+        offset_unit=request.offset_unit,
     )
 
 
 def _segment(segment: Segment) -> SegmentAnswer:
-    attention = segment.attention
     return SegmentAnswer(
         source=_segment_text(segment.source),
         target=_segment_text(segment.target),
@@ -132,7 +125,6 @@ def _segment(segment: Segment) -> SegmentAnswer:
         score=_rounded(segment.score),
         finish_reason=segment.finish_reason,
         alternatives=[_alternative(alternative) for alternative in segment.alternatives],
-        attention=None if attention is None else {family: _map(weights) for family, weights in attention.items()},
     )
 
 
@@ -145,20 +137,6 @@ def _alternative(alternative: Alternative) -> AlternativeAnswer:
         text=alternative.text,
         log_prob=round(alternative.log_prob, _DECIMALS),
         score=round(alternative.score, _DECIMALS),
-    )
-
-
-def _map(weights: AttentionMap) -> AttentionMapAnswer:
-    layers, heads, queries, keys = weights.values.shape
-    return AttentionMapAnswer(
-        axes=("layer", "head", "query", "key"),
-        shape=(layers, heads, queries, keys),
-        layers=list(weights.layers),
-        heads=list(weights.heads),
-        query=list(weights.query),
-        key=list(weights.key),
-        # As float64, since float32 cannot hold a number of six decimals and would print more of them.
-        values=np.round(weights.values.astype(np.float64), _DECIMALS).tolist(),
     )
 
 

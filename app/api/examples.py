@@ -1,7 +1,9 @@
 """Worked examples for the interface's documentation; tests hold them against the models they illustrate."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from app.api.attention_examples import ATTENTION_ANSWER
 from app.api.errors import ErrorAnswer, ErrorBody, error_response
 from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, NotReady, QueueFull, TooLarge
 
@@ -23,24 +25,17 @@ TRANSLATE_ANSWER: dict[str, Any] = {
                     "score": -0.2408,
                     "finish_reason": "eos",
                     "alternatives": [],
-                    "attention": {
-                        "cross": {
-                            "axes": ["layer", "head", "query", "key"],
-                            "shape": [1, 1, 1, 6],
-                            "layers": [5],
-                            "heads": [0],
-                            "query": ["<s>"],
-                            "key": [">>fr<<", "▁The", "▁cat", "▁sleeps", ".", "</s>"],
-                            "values": [[[[0.05, 0.61, 0.22, 0.07, 0.02, 0.03]]]],
-                        }
-                    },
                 }
             ],
+            "attention": None,
         }
     ],
     "model": {"id": "vitrail-en-fr", "revision": "1f0c", "precision": "int8", "provider": "CPUExecutionProvider"},
     "usage": {"characters": 15, "source_pieces": 4, "target_pieces": 4},
+    "offset_unit": "codepoint",
 }
+
+_WITH_NULLS = {"/translate": TRANSLATE_ANSWER, "/attention": ATTENTION_ANSWER}
 
 _MESSAGES: dict[int, tuple[str, Exception]] = {
     413: (
@@ -99,16 +94,20 @@ def error_documentation(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def with_nulls(schema: dict[str, Any]) -> dict[str, Any]:
-    """Puts back the fields that are null in the error examples of an OpenAPI schema: its maker drops them."""
-    for operations in schema["paths"].values():
+    """Puts back the fields that are null in the examples of an OpenAPI schema: its maker drops them."""
+    for path, operations in schema["paths"].items():
         for operation in operations.values():
             for response in operation["responses"].values():
-                example = response["content"]["application/json"]["example"]
+                example = response["content"].get("application/json", {}).get("example", {})
+                if path in _WITH_NULLS and "error" not in example:
+                    response["content"]["application/json"]["example"] = _WITH_NULLS[path]
                 if "error" in example:
                     example["error"] = {name: example["error"].get(name) for name in ErrorBody.model_fields}
     return schema
 
 
-def example_of(description: str, example: object) -> dict[int | str, dict[str, Any]]:
-    """What OpenAPI says about the answer that is no error."""
-    return {200: {"description": description, "content": {"application/json": {"example": example}}}}
+def example_of(description: str, example: object, others: Sequence[str] = ()) -> dict[int | str, dict[str, Any]]:
+    """What OpenAPI says about the answer that is no error, in JSON and in ``others``, types of bytes."""
+    content: dict[str, Any] = {"application/json": {"example": example}}
+    content |= {other: {"schema": {"type": "string", "format": "binary"}} for other in others}
+    return {200: {"description": description, "content": content}}

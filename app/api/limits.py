@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.errors import InvalidInput, TooLarge
+from app.explanation import ExplainRequest
 from app.translation import TranslateRequest
 
 
@@ -16,7 +17,7 @@ class RequestLimits:
         max_characters: most code points in all texts together.
         max_beam_size: most hypotheses per sentence.
         default_beam_size: hypotheses per sentence where the request does not say.
-        max_attention_values: most attention weights in one answer; known, and so checked, only after decoding.
+        max_attention_values: most attention weights in one JSON answer; known, and so checked, only after decoding.
     """
 
     max_texts: int
@@ -38,7 +39,22 @@ def check_request(request: TranslateRequest, limits: RequestLimits, directions: 
     _check_search(request, limits)
 
 
-def _check_direction(request: TranslateRequest, directions: Sequence[tuple[str, str]]) -> None:
+def check_explain(request: ExplainRequest, limits: RequestLimits, directions: Sequence[tuple[str, str]]) -> None:
+    """The same for a request to explain.
+
+    Raises:
+        InvalidInput, TooLarge: as ``check_request``.
+    """
+    _check_direction(request, directions)
+    characters = len(request.text) + len(request.target_text or "")
+    if characters > limits.max_characters:
+        message = (
+            f"text: {characters:,} characters with those of target_text, at most {limits.max_characters:,} are allowed"
+        )
+        raise TooLarge(message, field="text", limit=limits.max_characters, value=characters)
+
+
+def _check_direction(request: TranslateRequest | ExplainRequest, directions: Sequence[tuple[str, str]]) -> None:
     sources = sorted({source for source, _ in directions})
     if request.source not in sources:
         message = f"source: no translation from {request.source[:20]!r}"

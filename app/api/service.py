@@ -5,6 +5,7 @@ from typing import Annotated, Protocol
 from fastapi import Depends, Request
 
 from app.api.limits import RequestLimits
+from app.explanation import ExplainedText, ExplainRequest
 from app.translation import ModelInfo, TranslateRequest, TranslateResult
 
 
@@ -13,6 +14,13 @@ class TranslationService(Protocol):
 
     async def translate(self, request: TranslateRequest) -> TranslateResult:
         """Translates all texts of a request.
+
+        Raises:
+            VitrailError: see ``app.errors``.
+        """
+
+    async def explain(self, request: ExplainRequest) -> ExplainedText:
+        """Explains a text, with or without a given translation.
 
         Raises:
             VitrailError: see ``app.errors``.

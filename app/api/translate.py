@@ -40,7 +40,7 @@ async def translate(
     result = await until_disconnect(request, service.translate(wanted))
 
     def rendered() -> str:
-        return translate_answer(wanted, result, service.info()).model_dump_json()
+        return translate_answer(wanted, result, service.info(), body.alignment).model_dump_json()
 
     # Attention can be megabytes of text; meanwhile others are served.
     return Response(await asyncio.to_thread(rendered), media_type="application/json")

@@ -1,98 +1,127 @@
-"""Attention maps: which were asked for, and the weights with the pieces that they stand between."""
+"""Attention maps: the weights that were asked for, reduced, with what their axes stand for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from app.engine.step_model import Explanation, Float32
-from app.errors import InvalidInput
+import numpy as np
 
-Family = Literal["encoder", "decoder", "cross"]
+from app.attention.axes import Axis, FamilyAxes, TokenList, axes_of, kept_keys
+from app.attention.selection import AttentionSelection, ChosenMaps, Family, LayerReduction
+from app.engine.step_model import Float32
 
-
-@dataclass(frozen=True)
-class AttentionSelection:
-    """Which maps to return; None = all. Indices count from 0, negative ones from the end."""
-
-    families: tuple[Family, ...]
-    layers: tuple[int, ...] | None
-    heads: tuple[int, ...] | None
+_LEAST_MASS = 1e-6
+"""A row whose kept keys weigh less than this in all has nothing to renormalise: it becomes NaN."""
 
 
 @dataclass(frozen=True)
 class AttentionMap:
-    """Weights ``[layer, head, query, key]`` of one family with the pieces that its axes index."""
+    """Weights ``[layer, head, query, key]`` of one family; an axis that was reduced has length 1.
 
+    Attributes:
+        layers: which went in, all of them where the axis was reduced; ``heads`` likewise.
+        query: None where the axes were pooled, for then an index stands for a stretch of them; ``key`` likewise.
+        values: a row whose kept keys have no mass is NaN under ``drop_renormalize``.
+        hidden_mass: ``[layer, head, query]``, what lay on dropped keys; None if none were to be dropped.
+        normalized: whether every row sums to 1 (those that are NaN aside).
+    """
+
+    family: Family
     layers: tuple[int, ...]
     heads: tuple[int, ...]
-    query: tuple[str, ...]
-    key: tuple[str, ...]
+    query: Axis | None
+    key: Axis | None
     values: Float32
+    hidden_mass: Float32 | None
+    normalized: bool
 
 
-@dataclass(frozen=True)
-class AttentionDepths:
-    """How many maps a model has: layers of the encoder and of the decoder, heads of each layer."""
-
-    encoder_layers: int
-    decoder_layers: int
-    heads: int
-
-    def layers(self, family: Family) -> int:
-        """Depth of a family: the two of the decoder share one."""
-        return self.encoder_layers if family == "encoder" else self.decoder_layers
-
-
-@dataclass(frozen=True)
-class ChosenMaps:
-    """A selection made definite for one model: the layers of each family and the heads, counted from 0."""
-
-    layers: dict[Family, tuple[int, ...]]
-    heads: tuple[int, ...]
-
-    def count_values(self, source_len: int, target_len: int) -> int:
-        """How many weights the maps of one sentence hold."""
-        areas = {"encoder": source_len**2, "decoder": target_len**2, "cross": target_len * source_len}
-        return len(self.heads) * sum(len(layers) * areas[family] for family, layers in self.layers.items())
+def make_map(family: Family, weights: Float32, chosen: ChosenMaps, source: TokenList, fed: TokenList) -> AttentionMap:
+    """What ``chosen`` leaves of the ``weights [layer, head, query, key]`` of one family."""
+    selection = chosen.selection
+    axes = axes_of(family, source, fed, selection)
+    values = reduce_heads(weights[list(chosen.layers[family])][:, list(chosen.heads)], selection)
+    values = reduce_layers(values, selection.reduce_layers)
+    values = merge(values, axes)
+    hidden = None
+    if selection.special_tokens != "keep":
+        values, hidden = drop_keys(values, axes.kept, renormalise=selection.special_tokens == "drop_renormalize")
+    normalized = selection.reduce_heads != "max" and selection.special_tokens != "drop"
+    query, key = axes.query, kept_keys(axes)
+    if selection.resolution is None:
+        return AttentionMap(family, chosen.layers[family], chosen.heads, query, key, values, hidden, normalized)
+    values = pool(pool(values, selection.resolution, 2), selection.resolution, 3)
+    hidden = None if hidden is None else pool(hidden, selection.resolution, 2)
+    return AttentionMap(family, chosen.layers[family], chosen.heads, None, None, values, hidden, False)
 
 
-def choose(selection: AttentionSelection, depths: AttentionDepths) -> ChosenMaps:
-    """Resolves negative indices and "all" per family.
+def reduce_heads(values: Float32, selection: AttentionSelection) -> Float32:
+    """``[layer, head, query, key]`` with a head axis of length 1, unless heads stay apart."""
+    match selection.reduce_heads:
+        case "mean":
+            mean: Float32 = values.mean(axis=1, keepdims=True, dtype=np.float32)
+            return mean
+        case "max":
+            most: Float32 = values.max(axis=1, keepdims=True)
+            return most
+        case _:
+            return values
 
-    Raises:
-        InvalidInput: an index is outside a family's depth or the number of heads.
+
+def reduce_layers(values: Float32, reduction: LayerReduction) -> Float32:
+    """``[layer, head, query, key]`` with a layer axis of length 1, unless layers stay apart.
+
+    Rollout (Abnar and Zuidema 2020): the product of ``(A + I) / 2`` from the first layer to the last, which
+    counts the path around each attention as much as the attention.
     """
-    layers = {
-        family: _indices(selection.layers, depths.layers(family), f"{family} layers", "attention.layers")
-        for family in selection.families
-    }
-    return ChosenMaps(layers, _indices(selection.heads, depths.heads, "heads", "attention.heads"))
+    match reduction:
+        case "mean":
+            mean: Float32 = values.mean(axis=0, keepdims=True, dtype=np.float32)
+            return mean
+        case "rollout":
+            identity = np.eye(values.shape[-1])
+            product = identity
+            for layer in values[:, 0].astype(np.float64):
+                mixed = layer + identity
+                product = mixed / mixed.sum(axis=-1, keepdims=True) @ product
+            rollout: Float32 = product[None, None].astype(np.float32)
+            return rollout
+        case _:
+            return values
 
 
-def cut_maps(
-    explanation: Explanation, chosen: ChosenMaps, source_pieces: Sequence[str], fed_pieces: Sequence[str]
-) -> dict[Family, AttentionMap]:
-    """The chosen maps of one sentence.
-
-    Args:
-        source_pieces: what the encoder read, ``[source_len]``, tag and end of sentence included.
-        fed_pieces: what the decoder was fed, ``[target_len]``, from the beginning of sentence on.
-    """
-    weights = {"encoder": explanation.encoder, "decoder": explanation.decoder, "cross": explanation.cross}
-    maps: dict[Family, AttentionMap] = {}
-    for family, layers in chosen.layers.items():
-        query = source_pieces if family == "encoder" else fed_pieces
-        key = fed_pieces if family == "decoder" else source_pieces
-        values = weights[family][list(layers)][:, list(chosen.heads)]
-        maps[family] = AttentionMap(layers, chosen.heads, tuple(query), tuple(key), values)
-    return maps
+def merge(values: Float32, axes: FamilyAxes) -> Float32:
+    """Sums over the pieces of each key and averages over those of each query: rows still sum to 1."""
+    if len(axes.key) < values.shape[3]:
+        values = np.add.reduceat(values, _starts(axes.key), axis=3)
+    if len(axes.query) < values.shape[2]:
+        sizes = np.array([len(group) for group in axes.query.groups], dtype=np.float32)
+        values = (np.add.reduceat(values, _starts(axes.query), axis=2) / sizes[:, None]).astype(np.float32)
+    return values
 
 
-def _indices(asked: Sequence[int] | None, count: int, name: str, field: str) -> tuple[int, ...]:
-    if asked is None:
-        return tuple(range(count))
-    for index in asked:
-        if not -count <= index < count:
-            message = f"{field}: the model has {count} {name}; {index} is not in {-count}..{count - 1}"
-            raise InvalidInput(message, field=field, limit=[-count, count - 1], value=index)
-    return tuple(dict.fromkeys(index % count for index in asked))
+def drop_keys(values: Float32, kept: Sequence[int], renormalise: bool) -> tuple[Float32, Float32]:
+    """The columns ``kept`` and the mass ``[layer, head, query]`` that lay on the others."""
+    dropped = np.ones(values.shape[3], dtype=np.bool_)
+    dropped[list(kept)] = False
+    hidden: Float32 = values[..., dropped].sum(axis=-1)
+    values = values[..., ~dropped]
+    if renormalise:
+        mass = values.sum(axis=-1, keepdims=True)
+        empty = mass < _LEAST_MASS
+        values = np.where(empty, np.float32(np.nan), values / np.where(empty, 1, mass))
+    return values, hidden
+
+
+def pool(values: Float32, resolution: int, axis: int) -> Float32:
+    """The largest of each stretch: ``axis`` is at most ``resolution`` long; NaN counts as 0."""
+    length = values.shape[axis]
+    if length <= resolution:
+        return values
+    starts = np.arange(resolution) * length // resolution
+    pooled: Float32 = np.maximum.reduceat(np.nan_to_num(values, nan=0.0), starts, axis=axis)
+    return pooled
+
+
+def _starts(axis: Axis) -> list[int]:
+    """Where each group begins: groups are runs of neighbouring pieces."""
+    return [group[0] for group in axis.groups]

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
+
 from app.attention.maps import AttentionMap
 from app.engine.step_model import Float32
 
@@ -47,8 +49,11 @@ class HeatMap:
 
 
 def mean_map(attention: AttentionMap, title: str) -> HeatMap:
-    """The mean over all layers and heads that ``attention`` holds: one of each is that one."""
-    return HeatMap(title, attention.query, attention.key, attention.values.mean(axis=(0, 1)))
+    """The mean over all layers and heads that ``attention``, which must not be pooled, holds; NaN is drawn as 0."""
+    assert attention.query is not None
+    assert attention.key is not None
+    weights = np.nan_to_num(attention.values).mean(axis=(0, 1))
+    return HeatMap(title, attention.query.labels, attention.key.labels, weights)
 
 
 def to_svg(heat_map: HeatMap) -> str:

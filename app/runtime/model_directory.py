@@ -5,7 +5,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from app.errors import ModelDirectoryError
 
@@ -16,6 +16,9 @@ CERTIFICATE_FILE = "certificate.json"
 WEIGHTS_FILE = "weights.bin"
 EXPLAIN_FILE = "explain.onnx"
 COPY_ROWS_FILE = "copy_rows.onnx"
+
+AlignmentRuleName = Literal["predicted", "shifted"]
+ALIGNMENT_RULES: tuple[AlignmentRuleName, ...] = ("predicted", "shifted")
 
 T = TypeVar("T")
 
@@ -83,6 +86,7 @@ class ModelConfig:
             translate alike.
         directions: (source, target) languages.
         alignment_layer: the decoder layer whose cross-attention aligns words best, measured; None if not measured.
+        alignment_rule: by which rows it does, those that predict a piece or those that are fed it (``shifted``).
         graphs: by precision: ``int8``, ``float32``, ``float16``.
     """
 
@@ -101,6 +105,7 @@ class ModelConfig:
     weights: str
     tokenizer: str
     alignment_layer: int | None = None
+    alignment_rule: AlignmentRuleName = "predicted"
 
     def files(self) -> tuple[str, ...]:
         """Every file that the configuration names."""
@@ -220,8 +225,16 @@ def _build_config(stored: dict[str, Any]) -> ModelConfig:
             "search": _build(SearchDefaults, stored["search"]),
             "graphs": {precision: _build(StepGraphs, pair) for precision, pair in stored["graphs"].items()},
             "alignment_layer": _layer(stored),
+            "alignment_rule": _rule(stored),
         }
     )
+
+
+def _rule(stored: dict[str, Any]) -> str:
+    rule: str = stored.get("alignment_rule", ALIGNMENT_RULES[0])
+    if rule not in ALIGNMENT_RULES:
+        raise ValueError(f"alignment_rule is {rule!r}, there are {', '.join(ALIGNMENT_RULES)}")
+    return rule
 
 
 def _layer(stored: dict[str, Any]) -> int | None:

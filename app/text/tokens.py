@@ -56,8 +56,17 @@ def source_tokens(tokenizer: Tokenizer, text: str, language: str, target: str) -
         language: its language, for the words.
         target: language to translate into, for the tag.
     """
+    return _given(tokenizer, text, language, [tokenizer.tag_id(target)])
+
+
+def given_tokens(tokenizer: Tokenizer, text: str, language: str) -> TokenisedText:
+    """What the decoder would have to write for ``text``, normalised or not: pieces, end of sentence."""
+    return _given(tokenizer, text, language, [])
+
+
+def _given(tokenizer: Tokenizer, text: str, language: str, before: Sequence[int]) -> TokenisedText:
     normalised = normalise_with_offsets(text)
-    ids = tokenizer.encode_source(normalised.text, target)
+    ids = [*before, *tokenizer.encode(normalised.text), tokenizer.special_ids.eos]
     # The tokenizer puts a space before the first word.
     _, spans = tokenizer.spell(ids)
     spans = [(max(start - 1, 0), max(end - 1, 0)) for start, end in spans]

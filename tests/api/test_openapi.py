@@ -4,6 +4,9 @@ from typing import Any
 import pytest
 
 from app.api.answers import TranslateAnswer
+from app.api.attention_answers import AttentionAnswer
+from app.api.attention_examples import ATTENTION_ANSWER
+from app.api.attention_schemas import EXAMPLE_EXPLAIN, AttentionBody
 from app.api.errors import ErrorAnswer
 from app.api.schemas import EXAMPLE_REQUESTS, TranslateBody
 from app.main import Running, create_app
@@ -26,7 +29,14 @@ def operations(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def test_every_route_is_documented(schema: dict[str, Any]) -> None:
     names = [name for name, _ in operations(schema)]
-    assert names == ["post /translate", "get /languages", "get /info", "get /health/live", "get /health/ready"]
+    assert names == [
+        "post /translate",
+        "post /attention",
+        "get /languages",
+        "get /info",
+        "get /health/live",
+        "get /health/ready",
+    ]
     for name, operation in operations(schema):
         assert operation["summary"], name
         assert operation["description"], name
@@ -72,3 +82,8 @@ def test_examples_are_valid(schema: dict[str, Any]) -> None:
         TranslateBody.model_validate(example["value"])
     answer = schema["paths"]["/translate"]["post"]["responses"]["200"]["content"]["application/json"]["example"]
     assert TranslateAnswer.model_validate(answer).model_dump(mode="json") == answer
+    for example in EXAMPLE_EXPLAIN.values():
+        AttentionBody.model_validate(example["value"])
+    answer = schema["paths"]["/attention"]["post"]["responses"]["200"]["content"]["application/json"]["example"]
+    assert AttentionAnswer.model_validate(ATTENTION_ANSWER).model_dump(mode="json") == ATTENTION_ANSWER
+    assert answer == ATTENTION_ANSWER

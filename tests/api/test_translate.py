@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from app.explanation import ExplanationRequest
 from app.main import Running, create_app
 from app.settings import Settings
 from app.translation import TranslateRequest
@@ -12,7 +13,6 @@ def test_answer_has_the_documented_shape() -> None:
     async def scenario() -> None:
         async with client_of(ScriptedService()) as client:
             body = {"text": "Hi there.\n😀 42\n", "source": "en", "target": "fr", "alternatives": 1}
-            body["attention"] = {"families": ["cross"]}
             response = await client.post("/translate", json=body)
         assert response.status_code == 200
         assert response.headers["content-type"] == "application/json"
@@ -30,17 +30,6 @@ def test_answer_has_the_documented_shape() -> None:
                             "score": -0.5,
                             "finish_reason": "eos",
                             "alternatives": [{"text": "other", "log_prob": -3.0, "score": -1.5}],
-                            "attention": {
-                                "cross": {
-                                    "axes": ["layer", "head", "query", "key"],
-                                    "shape": [1, 2, 1, 3],
-                                    "layers": [5],
-                                    "heads": [0, 1],
-                                    "query": ["<s>"],
-                                    "key": ["▁a", "b", "</s>"],
-                                    "values": [[[[0.333333] * 3], [[0.333333] * 3]]],
-                                }
-                            },
                         },
                         {
                             "source": {"text": "😀 42", "span": [10, 14], "pieces": []},
@@ -49,13 +38,14 @@ def test_answer_has_the_documented_shape() -> None:
                             "score": None,
                             "finish_reason": "copied",
                             "alternatives": [],
-                            "attention": None,
                         },
                     ],
+                    "attention": None,
                 }
             ],
             "model": {"id": "scripted", "revision": "r1", "precision": "float32", "provider": "none"},
             "usage": {"characters": 15, "source_pieces": 3, "target_pieces": 4},
+            "offset_unit": "codepoint",
         }
 
     asyncio.run(scenario())
@@ -71,6 +61,14 @@ def test_answer_has_the_documented_shape() -> None:
         ({"text": "a", "length_penalty": 1}, TranslateRequest(("a",), "en", "fr", length_penalty=1.0)),
         ({"text": "a", "alternatives": 3}, TranslateRequest(("a",), "en", "fr", alternatives=3)),
         ({"text": "a", "attention": None, "beam_size": None}, TranslateRequest(("a",), "en", "fr")),
+        (
+            {"text": "a", "alignment": {}, "offset_unit": "utf16"},
+            TranslateRequest(("a",), "en", "fr", offset_unit="utf16", explain=ExplanationRequest(None, True, "utf16")),
+        ),
+        (
+            {"text": "a", "head_mask": {"cross": [[0, 0.5], [1, 1]]}},
+            TranslateRequest(("a",), "en", "fr", head_mask={"cross": ((0.0, 0.5), (1.0, 1.0))}),
+        ),
     ],
 )
 def test_request_reaches_the_service(fields: dict[str, object], expected: TranslateRequest) -> None:
@@ -100,7 +98,9 @@ def test_attention_options_reach_the_service(
         async with client_of(service) as client:
             body = {"text": "a", "source": "en", "target": "fr", "attention": options}
             assert (await client.post("/translate", json=body)).status_code == 200
-        selection = service.requests[0].attention
+        explain = service.requests[0].explain
+        assert explain is not None
+        selection = explain.attention
         assert selection is not None
         assert (selection.families, selection.layers, selection.heads) == (families, layers, heads)
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.attention.axes import Axis
 from app.attention.maps import AttentionMap
 from app.attention.svg import HeatMap, mean_map, to_svg
 
@@ -64,7 +65,8 @@ def test_any_piece_gives_well_formed_xml(piece: str) -> None:
 
 def test_mean_over_layers_and_heads() -> None:
     values = np.array([[[[0.0, 1.0]], [[0.5, 0.5]]]], dtype=np.float32)
-    mean = mean_map(AttentionMap((0,), (0, 1), ("q",), ("a", "b"), values), "title")
+    query, key = Axis("target.fed", ((0,),), ("q",)), Axis("source.tokens", ((0,), (1,)), ("a", "b"))
+    mean = mean_map(AttentionMap("cross", (0,), (0, 1), query, key, values, None, True), "title")
     np.testing.assert_allclose(mean.weights, [[0.25, 0.75]])
 
 

