@@ -1,0 +1,201 @@
+// The page: text in, translation out, and below it five ways to look inside.
+
+import { byId, direction, h, setChoices } from "./dom.js";
+import { setUpDownloads } from "./downloads.js";
+import { keepMass } from "./matrix.js";
+import { setUpKeys, VIEWS } from "./keys.js";
+import { createMuted } from "./muted.js";
+import { choose, compareWith, explainable, mute, need, session, shown, start, translate } from "./session.js";
+import { change, onChange, state } from "./state.js";
+import { createCompare, otherText } from "./view_compare.js";
+import { createGrid } from "./view_grid.js";
+import { createHead } from "./view_head.js";
+import { createRead } from "./view_read.js";
+import { createSteps } from "./view_steps.js";
+
+const names = new Intl.DisplayNames(["en"], { type: "language" });
+const tools = { say, compare: () => attempt(compare) };
+const views = {
+  read: createRead(tools), head: createHead(tools), grid: createGrid(tools), steps: createSteps(tools), compare: createCompare(tools),
+};
+const muted = createMuted();
+
+let speaking = 0;
+/** Tells a screen reader, once the reader has stopped moving. */
+function say(message) {
+  clearTimeout(speaking);
+  speaking = setTimeout(() => { byId("spoken").textContent = message; }, 150);
+}
+
+function status(message, isFault = false) {
+  byId("status").textContent = message;
+  byId("status").classList.toggle("fault", isFault);
+}
+
+async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    status(error.message, true);
+    return null;
+  }
+}
+
+async function run() {
+  const button = byId("translate");
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  const began = performance.now();
+  status("Translating…");
+  await attempt(async () => {
+    const translation = await translate();
+    if (!translation) return;
+    showTranslation(translation);
+    const { source_pieces: read, target_pieces: written } = session.usage;
+    status(`${Math.round(performance.now() - began)} ms, ${read} pieces read, ${written} written.`);
+    await load();
+  });
+  button.setAttribute("aria-disabled", "false");
+}
+
+function showTranslation({ text, target }) {
+  const pane = byId("translation");
+  pane.textContent = text;
+  pane.lang = target;
+  pane.dir = direction(target);
+  const sentences = explainable();
+  byId("sentence-field").hidden = sentences.length < 2;
+  setChoices(byId("sentence"), sentences.map((one, index) => [index, `${index + 1} of ${sentences.length}: ${one.source.text.slice(0, 90)}`]));
+  byId("look").hidden = sentences.length === 0;
+  if (!sentences.length) status("Nothing here had to be translated, so there is nothing to look into.");
+}
+
+async function load() {
+  const last = explainable().length - 1;
+  const wanted = Math.max(0, Math.min(Number(state().segment) || 0, last));
+  byId("sentence").value = wanted;
+  byId("view").setAttribute("aria-busy", "true");
+  await choose(wanted);
+  await render();
+  if (state().view === "compare" && otherText()) await compare();
+}
+
+async function compare() {
+  session.other = null;
+  const text = otherText();
+  if (text) await compareWith(text);
+  await render();
+}
+
+/** Families that a view draws; they are fetched when it is opened. */
+const familiesOf = { read: [], compare: [], steps: ["decoder"], head: null, grid: null };
+
+async function render() {
+  const view = views[state().view] ? state().view : "read";
+  showTab(view);
+  muted.update();
+  const sentence = view === "compare" ? session.whole : shown();
+  if (!sentence?.target) return;
+  for (const family of familiesOf[view] ?? [state().family]) await need(sentence, family);
+  if (sentence !== (view === "compare" ? session.whole : shown()) || view !== state().view) return;
+  if (byId("view").firstChild !== views[view].element) byId("view").replaceChildren(views[view].element);
+  views[view].update(sentence);
+  byId("view").setAttribute("aria-busy", "false");
+}
+
+function showTab(view) {
+  for (const name of VIEWS) {
+    const tab = byId(`tab-${name}`);
+    tab.setAttribute("aria-selected", String(name === view));
+    tab.tabIndex = name === view ? 0 : -1;
+    if (name !== view) views[name].leave?.();
+  }
+  byId("view").setAttribute("aria-labelledby", `tab-${view}`);
+}
+
+function setUpTabs() {
+  byId("tabs").append(...VIEWS.map((name, index) => h("button", {
+    type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "view", click: () => change({ view: name }),
+    keydown: (event) => {
+      const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: VIEWS.length - 1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      const next = VIEWS[(to + VIEWS.length) % VIEWS.length];
+      change({ view: next });
+      byId(`tab-${next}`).focus();
+    },
+  }, views[name].title)));
+}
+
+async function changed(patch) {
+  if ("text" in patch && byId("text").value !== patch.text) byId("text").value = patch.text;
+  if ("segment" in patch && session.translation) await attempt(load);
+  else if ("muted" in patch) {
+    session.muted = null;
+    await attempt(render);
+    await attempt(mute);
+    await attempt(render);
+  } else if ("other" in patch) await attempt(compare);
+  else await attempt(render);
+}
+
+function setUpForm() {
+  const { directions, info } = session;
+  setChoices(byId("direction"), directions.map(({ source, target }) => [`${source} ${target}`, `${names.of(source)} → ${names.of(target)}`]));
+  const most = Math.min(info.limits.max_beam_size, 8);
+  setChoices(byId("beam"), [["", "default"], ...[...Array(most).keys()].map((index) => [index + 1, index ? index + 1 : "1 (greedy)"])]);
+  const now = state();
+  const known = directions.find((one) => one.source === now.source && one.target === now.target) ?? directions[0];
+  byId("direction").value = `${known.source} ${known.target}`;
+  byId("beam").value = now.beam;
+  if (now.text) {
+    byId("text").value = now.text;
+    change({ source: known.source, target: known.target });
+  }
+  showLanguage();
+}
+
+function showLanguage() {
+  const [source] = byId("direction").value.split(" ");
+  Object.assign(byId("text"), { lang: source, dir: "auto" });
+}
+
+/** What the form says becomes the state; another text begins with its first sentence. */
+function submit(event) {
+  event.preventDefault();
+  const [source, target] = byId("direction").value.split(" ");
+  const text = byId("text").value;
+  const fresh = text !== state().text || source !== state().source;
+  Object.assign(session, { translation: null, whole: null, muted: null, other: null });
+  change({ source, target, text, beam: byId("beam").value, ...(fresh && { segment: 0, step: 0, edit: "", inside: "whole" }) });
+  run();
+}
+
+async function open() {
+  await start();
+  setUpForm();
+  setUpTabs();
+  setUpKeys();
+  setUpDownloads(matrixShown);
+  byId("muted").append(muted.element);
+  byId("form").addEventListener("submit", submit);
+  byId("direction").addEventListener("change", showLanguage);
+  byId("sentence").addEventListener("change", (event) => change({ segment: event.target.value, step: 0 }));
+  byId("text").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
+  });
+  onChange(changed);
+  const { model } = session.info;
+  status(`${model.id}, ${model.precision}, ${model.provider.replace("ExecutionProvider", "")}`);
+  if (state().text) await run();
+}
+
+/** What a download is of: the selection that Head shows, or would show. */
+function matrixShown() {
+  const now = state();
+  const sentence = shown();
+  const found = sentence.matrix({ ...now, family: sentence.maps[now.family] ? now.family : "cross" });
+  return { ...found, ...keepMass(found, Number(now.mass) / 100) };
+}
+
+attempt(open);

@@ -1,0 +1,128 @@
+// What was translated and explained so far. Sentences are explained one at a time and families only when looked at:
+// all maps of a long text at once would be megabytes that nobody sees.
+
+import { ask, explain } from "./api.js";
+import { Explained } from "./explained.js";
+import { change, state } from "./state.js";
+
+export const session = {
+  info: null,
+  directions: [],
+  translation: null,
+  segment: null,
+  whole: null,
+  muted: null,
+  other: null,
+};
+
+let turn = 0;
+
+/** Runs `work` and tells whether its answer is still wanted: a newer translation makes older answers worthless. */
+async function whileWanted(work) {
+  const mine = turn;
+  const answer = await work();
+  return mine === turn ? answer : null;
+}
+
+export async function start() {
+  const [languages, info] = await Promise.all([ask("/languages"), ask("/info")]);
+  session.directions = languages.directions;
+  session.info = info;
+}
+
+/** Translates the text of the state; the sentences are then there, none of them explained. */
+export async function translate() {
+  turn++;
+  const { text, source, target, beam } = state();
+  const beamSize = Number(beam) || session.info.limits.default_beam_size;
+  const alternatives = Math.min(3, beamSize - 1);
+  const answer = await whileWanted(() =>
+    ask("/translate", { text, source, target, beam_size: beamSize, alternatives, offset_unit: "utf16" }));
+  if (!answer) return null;
+  session.translation = answer.translations[0];
+  session.usage = answer.usage;
+  return session.translation;
+}
+
+export const explainable = () => (session.translation?.segments ?? []).filter((one) => one.finish_reason !== "copied");
+
+async function explained(options, families) {
+  const { source, target } = session.translation;
+  const answer = await explain({ text: session.segment.source.text, source, target, families, ...options });
+  const made = new Explained(answer.segments[0], { source, target });
+  made.options = options;
+  return made;
+}
+
+/** Explains one sentence; what was known about the one before is forgotten. */
+export async function choose(index) {
+  turn++;
+  const segments = explainable();
+  session.segment = segments[Math.min(index, segments.length - 1)] ?? null;
+  Object.assign(session, { whole: null, muted: null, other: null });
+  if (!session.segment) return;
+  const targetText = session.segment.target.text;
+  const whole = await whileWanted(() => explained({ targetText }, ["cross"]));
+  if (!whole) return;
+  session.whole = whole;
+  if (state().muted) await mute();
+}
+
+/** The explanation that the views show. */
+export const shown = () => (state().inside === "muted" && session.muted ? session.muted : session.whole);
+
+/** Makes sure that `sentence` has the maps of a family; true where they had to be fetched. */
+export async function need(sentence, family) {
+  if (!sentence || sentence.maps[family]) return false;
+  const { source, target } = sentence.languages;
+  const answer = await explain({
+    text: sentence.source.text, source, target, families: [family],
+    targetText: sentence.target.text, headMask: sentence.options.headMask,
+  });
+  sentence.add(answer.segments[0]);
+  return true;
+}
+
+/** Muted heads of the state: [{ family, layer, head }]. */
+export function mutedHeads() {
+  return state().muted.split(" ").filter(Boolean).map((name) => {
+    const [family, layer, head] = name.split(".");
+    return { name, family, layer: Number(layer), head: Number(head) };
+  });
+}
+
+export function toggleMuted({ family, layer, head }) {
+  const name = `${family}.${layer}.${head}`;
+  const names = mutedHeads().map((each) => each.name);
+  const next = names.includes(name) ? names.filter((each) => each !== name) : [...names, name];
+  change({ muted: next.join(" "), ...(next.length ? {} : { inside: "whole" }) });
+}
+
+export const depth = (family) => session.info.model.architecture[family === "encoder" ? "encoder_layers" : "decoder_layers"];
+export const headCount = () => session.info.model.architecture.heads;
+
+function headMask() {
+  const heads = mutedHeads();
+  const mask = {};
+  for (const family of new Set(heads.map((each) => each.family))) {
+    mask[family] = Array.from({ length: depth(family) }, (_, layer) =>
+      Array.from({ length: headCount() }, (_, head) =>
+        heads.some((each) => each.family === family && each.layer === layer && each.head === head) ? 0 : 1));
+  }
+  return mask;
+}
+
+/** Translates the sentence again with the muted heads. */
+export async function mute() {
+  session.muted = null;
+  if (!state().muted || !session.whole) return;
+  const wanted = state().muted;
+  const muted = await whileWanted(() => explained({ headMask: headMask() }, ["cross"]));
+  if (state().muted === wanted) session.muted = muted;
+}
+
+/** Explains another translation of the sentence, such as the reader's own. */
+export async function compareWith(targetText) {
+  const other = await whileWanted(() => explained({ targetText }, ["cross"]));
+  if (other) session.other = other;
+}
