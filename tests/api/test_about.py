@@ -42,7 +42,7 @@ def test_page_and_documentation_load_nothing_from_other_hosts() -> None:
         async with client_of(ScriptedService()) as client:
             page = await client.get("/")
             assert page.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
-            for path in ("/web/page.js", "/web/style.css", "/web/icon.svg"):
+            for path in ("/web/main.js", "/web/style.css", "/web/views.css", "/web/icon.svg"):
                 assert path in page.text
                 file = await client.get(path)
                 assert file.status_code == 200
