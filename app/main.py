@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import __version__
-from app.api import about, attention, translate
+from app.api import about, attention, render, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
 from app.api.errors import add_error_handlers
 from app.api.examples import with_nulls
@@ -38,6 +38,7 @@ All errors have one shape, `{"error": {"code", "message", "field", "limit", "val
 """
 _TAGS = [
     {"name": "translation", "description": "Text in, text and attention out."},
+    {"name": "attention", "description": "Look inside: any text, any translation."},
     {"name": "about", "description": "What is being served."},
     {"name": "health", "description": "For supervisors and load balancers."},
 ]
@@ -113,6 +114,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     add_error_handlers(app)
     app.include_router(translate.router)
     app.include_router(attention.router)
+    app.include_router(render.router)
     app.include_router(about.router)
     pages.add_to(app)
     describe = app.openapi

@@ -1,29 +1,21 @@
-"""An attention map as a picture: plain SVG text that every browser and README shows."""
+"""A heat map of one matrix: plain SVG that every browser and README shows."""
 
-import math
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import numpy as np
 
+from app.attention.drawing import FONT, QUIET, Drawing, clean, colour, document, label, pixels, widest
 from app.attention.maps import AttentionMap
 from app.engine.step_model import Float32
 
 _CELL = 24
-_FONT = 13
-_LABEL_UNITS = 24  # longer labels are shortened; a unit is the width of a Latin letter
-_UNIT = 7.8
-_TITLE_UNIT = 10.0
-_MARGIN = 12
-_TITLE = 34
 _LEGEND = 44
-_LEAST, _MOST = (242, 239, 232), (176, 32, 76)
-_INK, _QUIET, _PAPER = "#1d2440", "#5d6275", "#fbfaf7"
+_GAP = 8
 
-# No XML 1.0 document may hold these, escaped or not.
-_NOT_IN_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
+# Above so many cells, one element for each would make the document slow to draw: they become one image.
+_MOST_ELEMENTS = 2_500
 
 
 @dataclass(frozen=True)
@@ -57,57 +49,51 @@ def mean_map(attention: AttentionMap, title: str) -> HeatMap:
 
 
 def to_svg(heat_map: HeatMap) -> str:
-    """A complete SVG document: title, query pieces down, key pieces across, one cell per weight, legend.
+    """A complete SVG document of one heat map."""
+    return document([draw_heat_map(heat_map)])
 
-    The darkest colour is the largest weight, which the legend names; every cell tells its weight when
-    pointed at.
+
+def draw_heat_map(heat_map: HeatMap) -> Drawing:
+    """Query pieces down, key pieces across, one cell per weight, legend.
+
+    The darkest colour is the largest weight, which the legend names; in a map that is not too large every cell tells
+    its weight when pointed at.
     """
-    query, key = [_label(piece) for piece in heat_map.query], [_label(piece) for piece in heat_map.key]
+    query, key = [label(piece) for piece in heat_map.query], [label(piece) for piece in heat_map.key]
     most = float(heat_map.weights.max(initial=0.0))
-    left = _MARGIN + _widest(query) + 8
-    top = _MARGIN + _TITLE + _widest(key) + 8
-    title = _clean(heat_map.title)
-    title_width = math.ceil(sum(map(_units, title)) * _TITLE_UNIT)
-    width = max(left + max(len(key) * _CELL, 120), _MARGIN + title_width) + _MARGIN
-    height = top + len(query) * _CELL + _LEGEND + _MARGIN
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-            f'height="{height:g}" role="img" aria-label={quoteattr(title)} font-family="system-ui, sans-serif" '
-            f'font-size="{_FONT}" fill="{_INK}">',
-            f"<title>{escape(title)}</title>",
-            f'<rect width="100%" height="100%" fill="{_PAPER}"/>',
-            f'<text x="{_MARGIN}" y="{_MARGIN + 16}" font-size="16" font-weight="600">{escape(title)}</text>',
-            *_row_labels(query, left, top),
-            *_column_labels(key, left, top),
-            *_cells(heat_map, most, left, top),
-            *_legend(most, left, top + len(query) * _CELL + 14),
-            "</svg>",
-            "",
-        ]
+    left, top = widest(query) + _GAP, widest(key) + _GAP
+    bottom = top + len(query) * _CELL
+    small = 0 < heat_map.weights.size <= _MOST_ELEMENTS
+    image = [pixels(heat_map.weights, most, left, top, _CELL)] if heat_map.weights.size else []
+    elements = (
+        *_row_labels(query, left, top),
+        *_column_labels(key, left, top),
+        *(_cells(heat_map, most, left, top) if small else image),
+        *_legend(most, left, bottom + 14),
     )
+    return Drawing(heat_map.title, left + max(len(key) * _CELL, 120), bottom + _LEGEND, elements)
 
 
 def _row_labels(labels: list[str], left: float, top: float) -> Iterator[str]:
-    for index, label in enumerate(labels):
-        y = top + index * _CELL + _CELL / 2 + _FONT / 3
-        yield f'<text class="query" x="{left - 8:g}" y="{y:.1f}" text-anchor="end">{escape(label)}</text>'
+    for index, text in enumerate(labels):
+        y = top + index * _CELL + _CELL / 2 + FONT / 3
+        yield f'<text class="query" x="{left - _GAP:g}" y="{y:.1f}" text-anchor="end">{escape(text)}</text>'
 
 
 def _column_labels(labels: list[str], left: float, top: float) -> Iterator[str]:
-    for index, label in enumerate(labels):
-        x, y = left + index * _CELL + _CELL / 2 + _FONT / 3, top - 8
-        yield f'<text class="key" transform="translate({x:.1f} {y:g}) rotate(-90)">{escape(label)}</text>'
+    for index, text in enumerate(labels):
+        x, y = left + index * _CELL + _CELL / 2 + FONT / 3, top - _GAP
+        yield f'<text class="key" transform="translate({x:.1f} {y:g}) rotate(-90)">{escape(text)}</text>'
 
 
 def _cells(heat_map: HeatMap, most: float, left: float, top: float) -> Iterator[str]:
     for row, query in enumerate(heat_map.query):
         for column, key in enumerate(heat_map.key):
             weight = float(heat_map.weights[row, column])
-            told = escape(_clean(f"{query} looks at {key}: {weight:.3f}"))
+            told = escape(clean(f"{query} looks at {key}: {weight:.3f}"))
             yield (
                 f'<rect class="cell" x="{left + column * _CELL + 1:g}" y="{top + row * _CELL + 1:g}" '
-                f'width="{_CELL - 2}" height="{_CELL - 2}" rx="3" fill="{_colour(weight, most)}">'
+                f'width="{_CELL - 2}" height="{_CELL - 2}" rx="3" fill="{colour(weight, most)}">'
                 f"<title>{told}</title></rect>"
             )
 
@@ -115,39 +101,8 @@ def _cells(heat_map: HeatMap, most: float, left: float, top: float) -> Iterator[
 def _legend(most: float, left: float, y: float) -> Iterator[str]:
     steps = 10
     for step in range(steps):
-        colour = _colour((step + 0.5) / steps, 1.0)
-        yield f'<rect class="legend" x="{left + step * 12:g}" y="{y:g}" width="12" height="10" fill="{colour}"/>'
+        shade = colour((step + 0.5) / steps, 1.0)
+        yield f'<rect class="legend" x="{left + step * 12:g}" y="{y:g}" width="12" height="10" fill="{shade}"/>'
     for x, text in ((left, "0"), (left + steps * 12, f"{most:.2f}")):
         anchor = "start" if x == left else "end"
-        yield f'<text x="{x:g}" y="{y + 24:g}" fill="{_QUIET}" font-size="11" text-anchor="{anchor}">{text}</text>'
-
-
-def _colour(weight: float, most: float) -> str:
-    share = min(max(weight / most, 0.0), 1.0) if most > 0 else 0.0
-    red, green, blue = (round(least + (end - least) * share) for least, end in zip(_LEAST, _MOST, strict=True))
-    return f"#{red:02x}{green:02x}{blue:02x}"
-
-
-def _label(piece: str) -> str:
-    text = _clean(piece).replace("▁", "·")
-    used = 0
-    for index, character in enumerate(text):
-        used += _units(character)
-        if used > _LABEL_UNITS:
-            return text[:index] + "…"
-    return text
-
-
-def _clean(text: str) -> str:
-    return text.translate(_NOT_IN_XML)
-
-
-def _widest(labels: list[str]) -> int:
-    return math.ceil(max((sum(map(_units, label)) for label in labels), default=0) * _UNIT)
-
-
-def _units(character: str) -> int:
-    """Chinese characters and emoji are two Latin letters wide, combining marks stand above others."""
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        yield f'<text x="{x:g}" y="{y + 24:g}" fill="{QUIET}" font-size="11" text-anchor="{anchor}">{text}</text>'

@@ -44,6 +44,7 @@ class ScriptedService:
     failure: BaseException | None = None
     is_ready: bool = True
     hangs: bool = False
+    reduces: bool = False
     stopped: int = 0
     started: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: bool = False
@@ -68,7 +69,9 @@ class ScriptedService:
         self.explained.append(request)
         if self.failure is not None:
             raise self.failure
-        return _explained(request.text, request.target_text or request.text.upper(), request.wanted)
+        return _explained(
+            request.text, request.target_text or request.text.upper(), request.wanted, 1 if self.reduces else 2
+        )
 
     def languages(self) -> tuple[tuple[str, str], ...]:
         return (("en", "fr"), ("fr", "en"))
@@ -132,7 +135,7 @@ def _translate(text: str, request: TranslateRequest) -> Translation:
     return Translation(joined, tuple(segments), explained)
 
 
-def _explained(text: str, target_text: str, wanted: ExplanationRequest) -> ExplainedText:
+def _explained(text: str, target_text: str, wanted: ExplanationRequest, heads: int = 2) -> ExplainedText:
     """Every sentence has one word of one piece on both sides."""
     tokens = (Token("▁a", 7, (0, 1), 0, None), Token("</s>", 2, None, None, "eos"))
     words = (Word(text[:1], (0, 1), (0,)),)
@@ -145,7 +148,7 @@ def _explained(text: str, target_text: str, wanted: ExplanationRequest) -> Expla
     signals = Signals(-1.23456, (0.125,), 0.5, (Signal("ignored_source", "source", 0, 0, (0, 1), 0.125, 0.2),))
     maps = None
     if wanted.attention:
-        values = np.full((1, 2, 2, 2), 1 / 3, dtype=np.float32)
+        values = np.full((1, heads, 2, 2), 1 / 3, dtype=np.float32)
         query = Axis("target.fed", ((0,), (1,)), ("<s>", "▁a"))
         key = Axis("source.tokens", ((0,), (1,)), ("▁a", "</s>"))
         maps = {

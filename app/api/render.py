@@ -1,0 +1,135 @@
+"""``POST /attention/render``: an explanation as a picture."""
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Request, Response
+
+from app.api.attention_schemas import EXAMPLE_RENDER, RenderBody, View
+from app.api.disconnect import until_disconnect
+from app.api.examples import error_documentation
+from app.api.explained import explained_answer
+from app.api.limits import check_explain
+from app.api.service import Limits, Service
+from app.attention.drawing import Drawing, document
+from app.attention.maps import AttentionMap
+from app.attention.page import to_html
+from app.attention.selection import AttentionSelection, MapFormat
+from app.attention.svg import draw_heat_map, mean_map
+from app.attention.views import Line, draw_grid, draw_lines, strongest_lines
+from app.errors import InvalidInput
+from app.explanation import ExplainedSegment, ExplainedText, ExplainRequest
+from app.translation import ModelInfo
+
+SVG, HTML = "image/svg+xml", "text/html"
+_THUMBNAIL_RESOLUTION = 64
+_NAMES = {"encoder": "Encoder self-attention", "decoder": "Decoder self-attention", "cross": "Cross-attention"}
+_BYTES = {"schema": {"type": "string"}}
+
+router = APIRouter(tags=["attention"])
+
+
+@router.post(
+    "/attention/render",
+    response_class=Response,
+    summary="Explain a text as a picture",
+    responses={
+        200: {"description": "The picture.", "content": {SVG: _BYTES, HTML: _BYTES}},
+        **error_documentation(400, 413, 415, 422, 429, 500, 503, 504),
+    },
+)
+async def render(
+    body: Annotated[RenderBody, Body(openapi_examples=EXAMPLE_RENDER)],
+    request: Request,
+    service: Service,
+    limits: Limits,
+) -> Response:
+    """Draws what `/attention` tells, one picture a sentence, below each other.
+
+    `Accept: image/svg+xml`, the default, gets SVG; `text/html` one file with the picture and its data that opens
+    without a network. Fonts are the viewer's, so that every script is shaped by software that knows it.
+    """
+    media_type = _media_type(request.headers.get("accept", ""))
+    wanted = _for_view(body)
+    check_explain(wanted, limits, service.languages())
+    text = await until_disconnect(request, service.explain(wanted))
+
+    def rendered() -> str:
+        svg = document([one for segment in text.segments for one in _draw(segment, body.view)])
+        return svg if media_type == SVG else _page(text, svg, body, service.info())
+
+    return Response(await asyncio.to_thread(rendered), media_type=media_type)
+
+
+def _media_type(accept: str) -> str:
+    for media_type in (SVG, HTML):
+        if media_type in accept:
+            return media_type
+    if accept and "*/*" not in accept and "image/*" not in accept:
+        message = f"Accept: pictures are {SVG} or {HTML}"
+        raise InvalidInput(message, field="Accept", limit=[SVG, HTML], value=accept)
+    return SVG
+
+
+def _for_view(body: RenderBody) -> ExplainRequest:
+    """The request with its selection as the view needs it: reduced, or in thumbnails."""
+    request = body.to_domain()
+    selection = request.wanted.attention
+    assert selection is not None
+    selection = replace(selection, format=MapFormat("json", "float16", 4))
+    if body.view == "alignment":
+        return replace(request, wanted=replace(request.wanted, attention=None, alignment=True))
+    selection = _thumbnails(selection) if body.view == "grid" else _reduced(selection)
+    return replace(request, wanted=replace(request.wanted, attention=selection))
+
+
+def _thumbnails(selection: AttentionSelection) -> AttentionSelection:
+    resolution = min(selection.resolution or _THUMBNAIL_RESOLUTION // 2, _THUMBNAIL_RESOLUTION)
+    return replace(selection, resolution=resolution)
+
+
+def _reduced(selection: AttentionSelection) -> AttentionSelection:
+    heads = "mean" if selection.reduce_heads == "none" else selection.reduce_heads
+    layers = "mean" if selection.reduce_layers == "none" else selection.reduce_layers
+    return replace(selection, reduce_heads=heads, reduce_layers=layers, resolution=None)
+
+
+def _draw(segment: ExplainedSegment, view: View) -> list[Drawing]:
+    """One drawing for each family asked for, or for the alignment; none where the sentence was copied."""
+    if view == "alignment":
+        return [] if segment.alignment is None or segment.target is None else [_alignment(segment)]
+    drawings = []
+    for one in (segment.maps or {}).values():
+        if view == "grid":
+            drawings.append(draw_grid(_title(one), one))
+            continue
+        heat_map = mean_map(one, _title(one))
+        if view == "head":
+            drawings.append(draw_heat_map(heat_map))
+        else:
+            drawings.append(draw_lines(heat_map.title, heat_map.key, heat_map.query, strongest_lines(heat_map)))
+    return drawings
+
+
+def _alignment(segment: ExplainedSegment) -> Drawing:
+    assert segment.alignment is not None
+    assert segment.target is not None
+    words = [[word.text for word in side.tokenised.words] for side in (segment.source, segment.target.side)]
+    lines = [Line(link.source, link.target, link.score) for link in segment.alignment.links]
+    return draw_lines("Word alignment", words[0], words[1], lines)
+
+
+def _title(one: AttentionMap) -> str:
+    parts = []
+    for name, numbers, length in (("layer", one.layers, one.values.shape[0]), ("head", one.heads, one.values.shape[1])):
+        if len(numbers) == 1:
+            parts.append(f"{name} {numbers[0]}")
+        else:
+            parts.append(f"{len(numbers)} {name}s" if length > 1 else f"{len(numbers)} {name}s as one")
+    return f"{_NAMES[one.family]}, {', '.join(parts)}"
+
+
+def _page(text: ExplainedText, svg: str, body: RenderBody, info: ModelInfo) -> str:
+    answer = explained_answer(text, body.alignment, info).answer
+    return to_html(body.text[:80], svg, answer.model_dump_json(), (body.source, body.target))
