@@ -97,7 +97,7 @@ export class Heatmap {
     paint(this.canvas, {
       matrix: this.matrix, cells: this.cells, tops: this.tops, size: this.size, mirrored: this.mirrored,
       left: this.element.scrollLeft, top: this.element.scrollTop, width, height,
-      page: styles.getPropertyValue("--pane"), ink: styles.getPropertyValue("--ink"),
+      page: getComputedStyle(this.corner).backgroundColor, ink: styles.color,
     });
   }
 

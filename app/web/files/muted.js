@@ -18,8 +18,8 @@ export function createMuted() {
     if (!heads.length) return;
     inside.set(state().inside);
     chips.replaceChildren("Muted: ", ...heads.map((head) =>
-      h("button", { type: "button", class: "chip", "aria-label": `Unmute ${head.family} layer ${head.layer + 1} head ${head.head + 1}`,
-        click: () => toggleMuted(head) }, `${head.family} ${head.layer + 1}·${head.head + 1} ✕`)));
+      h("button", { type: "button", class: "chip", click: () => toggleMuted(head) },
+        `${head.family} ${head.layer + 1}·${head.head + 1}`, h("span", { "aria-hidden": "true" }, " ✕"), h("span", { class: "sr" }, ", unmute"))));
     texts.replaceChildren(...beforeAfter());
   }
 

@@ -49,7 +49,7 @@ export function createCompare({ say, compare }) {
     list.source = wordList(sentence.source, { name: `${name}: source`, act: choose });
     list.target = wordList(sentence.target, { name: `${name}: translation`, act: (word, how) => byTarget(list, word, how) });
     const mean = sentence.meanLogProb;
-    const element = h("section", { class: "compare-pane" }, h("h3", null, name),
+    const element = h("section", { class: "compare-pane" }, h("h2", null, name),
       list.source.element, list.target.element,
       h("p", { class: "quiet" }, `Mean log-probability ${mean.toFixed(2)} (${percent(Math.exp(mean))} a piece), ${sentence.steps.length} pieces.`));
     return { ...list, element };
@@ -93,7 +93,7 @@ function otherChoices() {
 
 const nameOf = (kind) => (kind === "edit" ? "yours" : kind === "muted" ? "with muted heads" : `choice no. ${kind.replace("beam", "")}`);
 
-const invitation = () => h("section", { class: "compare-pane invitation" }, h("h3", null, "B"),
+const invitation = () => h("section", { class: "compare-pane invitation" }, h("h2", null, "B"),
   h("p", null, "Change the translation above and press Compare, or choose another one from the list."));
 
 function syncScroll(elements) {
@@ -116,7 +116,7 @@ function coverage(first, second) {
     return h("tr", { class: Math.abs(change) > 0.3 ? "differs" : null }, h("th", { scope: "row" }, token(word.text, first.source.language)),
       bar(one[index]), bar(two[index]), h("td", { class: "number" }, `${change >= 0 ? "+" : "−"}${weight(Math.abs(change))}`));
   });
-  return h("section", null, h("h3", null, "Weight that each source word gets from the whole translation"),
+  return h("section", null, h("h2", null, "Weight that each source word gets from the whole translation"),
     h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Coverage of the source words" },
       h("table", { class: "coverage", dir: direction(first.source.language) },
         h("thead", null, h("tr", null, ["Word", "A", "B", "Difference"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", null, rows))));
@@ -140,5 +140,5 @@ function difference(first, second, say) {
       if (how !== "hover") say(cellOf(matrix, row, column));
     } });
   heat.show(matrix, "signed");
-  return h("section", null, h("h3", null, "Difference of the maps"), h("div", { class: "stage" }, heat.element), readout);
+  return h("section", null, h("h2", null, "Difference of the maps"), h("div", { class: "stage" }, heat.element), readout);
 }

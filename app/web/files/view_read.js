@@ -69,7 +69,7 @@ export function createRead({ say }) {
     };
     panes.replaceChildren(sides.source.element, sides.target.element);
     show("source", null);
-    notes.replaceChildren(h("h3", null, "Notes"), ...noteList(sentence, (side, word) => act(side, word, "lock")));
+    notes.replaceChildren(h("h2", null, "Notes"), ...noteList(sentence, (side, word) => act(side, word, "lock")));
   }
 
   element.addEventListener("keydown", (event) => {

@@ -76,10 +76,10 @@ function stepParts(sentence, step) {
         h("span", null, h("small", null, "fed"), chip(fedPiece(sentence, step), language)),
         h("span", { class: "arrow", "aria-hidden": "true" }, direction(language) === "rtl" ? "←" : "→"),
         h("span", null, h("small", null, "predicted"), chip(prediction.piece, language, "strong"))),
-      h("h3", null, "What the model considered"), rivals(prediction, language),
+      h("h2", null, "What the model considered"), rivals(prediction, language),
       h("p", { class: "quiet" }, `Log-probability ${logProb(prediction).toFixed(2)}. Entropy ${prediction.entropy?.toFixed(2) ?? "unknown"} nats: ${undecided(prediction.entropy)}.`)),
-    h("div", { class: "step-card" }, h("h3", null, "Where it looked in the source"), strip(cross)),
-    h("div", { class: "step-card" }, h("h3", null, "Where it looked in what was written so far"),
+    h("div", { class: "step-card" }, h("h2", null, "Where it looked in the source"), strip(cross)),
+    h("div", { class: "step-card" }, h("h2", null, "Where it looked in what was written so far"),
       self ? h("div", { class: "step-self" }, strip(self, step + 1), triangle(sentence, step)) : h("p", { class: "quiet" }, "Loading…")),
   ];
 }

@@ -20,12 +20,20 @@ export function wordList(side, { name, act, extra = () => ({}) }) {
   return { element, buttons };
 }
 
-/** Words stand apart as they do in the text: not at all in Chinese, or before a full stop. */
+const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
+const ELIDED = /['’]$/u;
+
+/** Words stand apart as they do in the text: not at all in Chinese, and no line begins with a full stop. */
 function withSpaces({ text, words }, buttons) {
-  return buttons.flatMap((button, index) => {
-    const from = index ? words[index - 1].span[1] : words[0].span[0];
-    return [text.slice(from, words[index].span[0]).trim() === text.slice(from, words[index].span[0]) ? "" : " ", button];
+  const parts = [];
+  buttons.forEach((button, index) => {
+    const before = words[index - 1];
+    const apart = before && words[index].span[0] > before.span[1];
+    const glued = before && !apart && (PUNCTUATION.test(words[index].text) || ELIDED.test(before.text));
+    if (glued) parts.at(-1).append(button);
+    else parts.push(apart ? " " : "", h("span", { class: "glued" }, button));
   });
+  return parts;
 }
 
 function walk(event, buttons, way) {
