@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.api.service import TranslationService
-from app.attention.maps import AttentionMap
 from app.attention.selection import AttentionSelection
-from app.attention.svg import mean_map, to_svg
+from app.attention.svg import map_title, mean_map, to_svg
 from app.errors import InvalidInput, VitrailError
 from app.explanation import ExplainRequest, ExplanationRequest
 from app.main import compose
@@ -24,7 +23,7 @@ from app.settings import settings_from_environment
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draws with the model that the settings name, see ``app.settings``; returns the exit status."""
     asked = _parser().parse_args(arguments)
-    selection = AttentionSelection(("cross",), asked.layer, asked.head)
+    selection = AttentionSelection(("cross",), asked.layer, asked.head, "mean", "mean")
     wanted = ExplanationRequest(selection, alignment=False, path="")
     request = ExplainRequest(asked.text, asked.source, asked.target, None, wanted)
     try:
@@ -55,15 +54,7 @@ async def draw(service: TranslationService, request: ExplainRequest) -> tuple[st
     if len(maps) != 1:
         message = f"a picture shows one sentence, the text has {len(maps)} that are translated"
         raise InvalidInput(message, field="text", limit=1, value=len(maps))
-    return to_svg(mean_map(maps[0], _title(maps[0]))), explained.target_text or ""
-
-
-def _title(shown: AttentionMap) -> str:
-    parts = (
-        f"{name} {numbers[0]}" if len(numbers) == 1 else f"mean of {len(numbers)} {name}s"
-        for name, numbers in (("layer", shown.layers), ("head", shown.heads))
-    )
-    return f"Cross-attention, {', '.join(parts)}"
+    return to_svg(mean_map(maps[0], map_title(maps[0]))), explained.target_text or ""
 
 
 def _choice(text: str) -> tuple[int, ...] | None:

@@ -30,10 +30,10 @@ def test_picture_of_what_was_chosen(
 ) -> None:
     assert draw.main(["Hello.", *choice, "-o", str(tmp_path / "a.svg")]) == 0
     assert [request.wanted.attention for request in service.explained] == [
-        AttentionSelection(("cross",), layers, heads)
+        AttentionSelection(("cross",), layers, heads, "mean", "mean")
     ]
     root = ElementTree.parse(tmp_path / "a.svg").getroot()
-    assert root.get("aria-label") == "Cross-attention, layer 5, mean of 2 heads"
+    assert root.get("aria-label") == "Cross-attention, layer 5, 2 heads"
     assert [element.text for element in root.iter() if element.get("class") == "key"] == ["·a", "</s>"]
     assert capsys.readouterr().out == "HELLO.\n"
     assert service.stopped == 1

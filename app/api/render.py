@@ -13,10 +13,9 @@ from app.api.explained import explained_answer
 from app.api.limits import check_explain
 from app.api.service import Limits, Service
 from app.attention.drawing import Drawing, document
-from app.attention.maps import AttentionMap
 from app.attention.page import to_html
 from app.attention.selection import AttentionSelection, MapFormat
-from app.attention.svg import draw_heat_map, mean_map
+from app.attention.svg import draw_heat_map, map_title, mean_map
 from app.attention.views import Line, draw_grid, draw_lines, strongest_lines
 from app.errors import InvalidInput
 from app.explanation import ExplainedSegment, ExplainedText, ExplainRequest
@@ -24,7 +23,6 @@ from app.translation import ModelInfo
 
 SVG, HTML = "image/svg+xml", "text/html"
 _THUMBNAIL_RESOLUTION = 64
-_NAMES = {"encoder": "Encoder self-attention", "decoder": "Decoder self-attention", "cross": "Cross-attention"}
 _BYTES = {"schema": {"type": "string"}}
 
 router = APIRouter(tags=["attention"])
@@ -102,9 +100,9 @@ def _draw(segment: ExplainedSegment, view: View) -> list[Drawing]:
     drawings = []
     for one in (segment.maps or {}).values():
         if view == "grid":
-            drawings.append(draw_grid(_title(one), one))
+            drawings.append(draw_grid(map_title(one), one))
             continue
-        heat_map = mean_map(one, _title(one))
+        heat_map = mean_map(one, map_title(one))
         if view == "head":
             drawings.append(draw_heat_map(heat_map))
         else:
@@ -118,16 +116,6 @@ def _alignment(segment: ExplainedSegment) -> Drawing:
     words = [[word.text for word in side.tokenised.words] for side in (segment.source, segment.target.side)]
     lines = [Line(link.source, link.target, link.score) for link in segment.alignment.links]
     return draw_lines("Word alignment", words[0], words[1], lines)
-
-
-def _title(one: AttentionMap) -> str:
-    parts = []
-    for name, numbers, length in (("layer", one.layers, one.values.shape[0]), ("head", one.heads, one.values.shape[1])):
-        if len(numbers) == 1:
-            parts.append(f"{name} {numbers[0]}")
-        else:
-            parts.append(f"{len(numbers)} {name}s" if length > 1 else f"{len(numbers)} {name}s as one")
-    return f"{_NAMES[one.family]}, {', '.join(parts)}"
 
 
 def _page(text: ExplainedText, svg: str, body: RenderBody, info: ModelInfo) -> str:

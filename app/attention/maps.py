@@ -1,12 +1,12 @@
 """Attention maps: the weights that were asked for, reduced, with what their axes stand for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from app.attention.axes import Axis, FamilyAxes, TokenList, axes_of, kept_keys
-from app.attention.selection import AttentionSelection, ChosenMaps, Family, LayerReduction
+from app.attention.selection import AttentionSelection, ChosenMaps, Family, HeadReduction, LayerReduction
 from app.engine.step_model import Float32
 
 _LEAST_MASS = 1e-6
@@ -23,6 +23,7 @@ class AttentionMap:
         values: a row whose kept keys have no mass is NaN under ``drop_renormalize``.
         hidden_mass: ``[layer, head, query]``, what lay on dropped keys; None if none were to be dropped.
         normalized: whether every row sums to 1 (those that are NaN aside).
+        reductions: what was done to the layer axis and to the head axis.
     """
 
     family: Family
@@ -33,6 +34,7 @@ class AttentionMap:
     values: Float32
     hidden_mass: Float32 | None
     normalized: bool
+    reductions: tuple[LayerReduction, HeadReduction] = ("none", "none")
 
 
 def make_map(family: Family, weights: Float32, chosen: ChosenMaps, source: TokenList, fed: TokenList) -> AttentionMap:
@@ -47,11 +49,17 @@ def make_map(family: Family, weights: Float32, chosen: ChosenMaps, source: Token
         values, hidden = drop_keys(values, axes.kept, renormalise=selection.special_tokens == "drop_renormalize")
     normalized = selection.reduce_heads != "max" and selection.special_tokens != "drop"
     query, key = axes.query, kept_keys(axes)
-    if selection.resolution is None:
-        return AttentionMap(family, chosen.layers[family], chosen.heads, query, key, values, hidden, normalized)
-    values = pool(pool(values, selection.resolution, 2), selection.resolution, 3)
-    hidden = None if hidden is None else pool(hidden, selection.resolution, 2)
-    return AttentionMap(family, chosen.layers[family], chosen.heads, None, None, values, hidden, False)
+    reductions = (selection.reduce_layers, selection.reduce_heads)
+    found = AttentionMap(
+        family, chosen.layers[family], chosen.heads, query, key, values, hidden, normalized, reductions
+    )
+    return found if selection.resolution is None else _thumbnail(found, selection.resolution)
+
+
+def _thumbnail(full: AttentionMap, resolution: int) -> AttentionMap:
+    values = pool(pool(full.values, resolution, 2), resolution, 3)
+    hidden = None if full.hidden_mass is None else pool(full.hidden_mass, resolution, 2)
+    return replace(full, query=None, key=None, values=values, hidden_mass=hidden, normalized=False)
 
 
 def reduce_heads(values: Float32, selection: AttentionSelection) -> Float32:

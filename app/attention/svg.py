@@ -13,6 +13,8 @@ from app.engine.step_model import Float32
 _CELL = 24
 _LEGEND = 44
 _GAP = 8
+_PREFIXES = {"none": "", "mean": "mean of ", "max": "largest of ", "rollout": "rollout of "}
+_NAMES = {"encoder": "Encoder self-attention", "decoder": "Decoder self-attention", "cross": "Cross-attention"}
 
 # Above so many cells, one element for each would make the document slow to draw: they become one image.
 _MOST_ELEMENTS = 2_500
@@ -46,6 +48,16 @@ def mean_map(attention: AttentionMap, title: str) -> HeatMap:
     assert attention.key is not None
     weights = np.nan_to_num(attention.values).mean(axis=(0, 1))
     return HeatMap(title, attention.query.labels, attention.key.labels, weights)
+
+
+def map_title(one: AttentionMap) -> str:
+    """What a picture of ``one`` shows: its family, layers and heads."""
+    axes = (("layer", one.layers, one.reductions[0]), ("head", one.heads, one.reductions[1]))
+    parts = (
+        f"{name} {numbers[0]}" if len(numbers) == 1 else f"{_PREFIXES[reduction]}{len(numbers)} {name}s"
+        for name, numbers, reduction in axes
+    )
+    return f"{_NAMES[one.family]}, {', '.join(parts)}"
 
 
 def to_svg(heat_map: HeatMap) -> str:

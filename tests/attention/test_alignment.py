@@ -1,0 +1,49 @@
+import numpy as np
+
+from app.attention.alignment import AlignmentRule, align
+from app.engine.step_model import Float32
+
+# A tag, three words of which the second has two pieces, the end of sentence; the rows are fed <s>, a, b1, b2.
+SOURCE = ((1,), (2, 3), (4,))
+TARGET = ((0,), (1, 2))
+
+
+def cross(*rows: list[float]) -> Float32:
+    return np.array([[rows]], dtype=np.float32)
+
+
+MAP = cross(
+    [0.0, 0.9, 0.1, 0.0, 0.0, 0.0],
+    [0.1, 0.0, 0.5, 0.3, 0.0, 0.1],
+    [0.0, 0.0, 0.1, 0.2, 0.0, 0.7],
+    [0.2, 0.0, 0.0, 0.0, 0.8, 0.0],
+)
+
+
+def test_a_piece_is_aligned_by_the_row_that_predicts_it() -> None:
+    found = align(MAP, AlignmentRule(0, "predicted"), SOURCE, TARGET)
+    np.testing.assert_allclose(found.soft, [[0.9, 0.1, 0.0], [0.0, 0.55, 0.0]], atol=1e-6)
+    assert [(link.source, link.target) for link in found.links] == [(0, 0), (1, 1)]
+    assert found.links[1].score == np.float32(0.55)
+    assert found.pharaoh() == "0-0 1-1"
+
+
+def test_shifted_by_the_row_that_is_fed_it() -> None:
+    found = align(MAP, AlignmentRule(0, "shifted"), SOURCE, TARGET)
+    np.testing.assert_allclose(found.soft, [[0.0, 0.8, 0.0], [0.0, 0.15, 0.4]], atol=1e-6)
+    assert found.pharaoh() == "1-0 1-1 2-1"
+
+
+def test_at_the_length_limit_the_last_piece_is_read_from_its_own_row() -> None:
+    found = align(MAP[:, :, :3], AlignmentRule(0, "shifted"), SOURCE, TARGET)
+    np.testing.assert_allclose(found.soft[1], [0.0, 0.3, 0.0], atol=1e-6)
+
+
+def test_azure_counts_inclusive_ends() -> None:
+    found = align(MAP, AlignmentRule(0, "predicted"), SOURCE, TARGET)
+    assert found.azure([(0, 3), (4, 10), (11, 16)], [(0, 4), (5, 7)]) == "0:2-0:3 4:9-5:6"
+
+
+def test_without_words_there_are_no_links() -> None:
+    found = align(MAP, AlignmentRule(0), (), TARGET)
+    assert (found.soft.shape, found.links, found.pharaoh()) == ((2, 0), (), "")

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from app.attention.alignment import Alignment, AlignmentRule
+from app.attention.signals import THRESHOLDS, Signal, SignalWord, find_signals
+
+
+def words(text: str) -> list[SignalWord]:
+    found, position = [], 0
+    for index, word in enumerate(text.split()):
+        found.append(SignalWord(word, (position, position + len(word)), (index,)))
+        position += len(word) + 1
+    return found
+
+
+def signals(source: str, target: str, soft: list[list[float]] | None = None, log_prob: float = 0.0) -> list[Signal]:
+    given, written = words(source), words(target)
+    weights = np.full((len(written), len(given)), 0.5) if soft is None else np.array(soft)
+    alignment = Alignment(AlignmentRule(0), weights.astype(np.float32), ())
+    cross = np.full((1, 2, len(written) + 1, len(given) + 1), 0.25, dtype=np.float32)
+    found = find_signals(alignment, cross, np.full(len(written) + 1, log_prob, np.float32), given, written)
+    assert (found.mean_logprob, found.eos_mass) == (log_prob, 0.25)
+    return list(found.found)
+
+
+def kinds(found: list[Signal]) -> list[tuple[str, int, int]]:
+    return [(one.kind, one.first, one.last) for one in found]
+
+
+def test_words_that_nobody_looks_at() -> None:
+    found = signals("the cat .", "le chat", [[0.6, 0.1, 0.0], [0.3, 0.05, 0.0]])
+    assert found == [Signal("ignored_source", "source", 1, 1, (4, 7), pytest.approx(0.15), THRESHOLDS.ignored_source)]
+
+
+def test_words_that_look_nowhere() -> None:
+    found = signals("the cat", "le chat !", [[0.6, 0.3], [0.05, 0.05], [0.0, 0.0]])
+    assert kinds(found) == [("unsourced_target", 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("I saw it", "je l ai vu ai vu", [("repetition", 2, 5)]),
+        ("he is very very old", "il est très très vieux", []),
+        ("he is old", "il est vieux vieux", [("repetition", 2, 3)]),
+        ("we wash", "nous nous lavons", []),
+        ("no !", "non ! ! !", []),
+    ],
+)
+def test_phrases_said_twice(source: str, target: str, expected: list[tuple[str, int, int]]) -> None:
+    assert kinds(signals(source, target)) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("the cat is noir", [("copy_through", 0, 2)]),
+        ("le cat est noir", []),
+        ("Le chat the cat is", [("copy_through", 2, 4)]),
+    ],
+)
+def test_words_left_as_they_were(target: str, expected: list[tuple[str, int, int]]) -> None:
+    assert kinds(signals("the cat is black", target)) == expected
+
+
+def test_words_that_the_model_finds_unlikely() -> None:
+    assert kinds(signals("a", "b", log_prob=-3.5)) == [("low_logprob", 0, 0)]
+    assert kinds(signals("a", "b", log_prob=-2.5)) == []
