@@ -95,3 +95,15 @@ def test_a_graph_that_onnxruntime_refuses_is_a_fault(directory: Path) -> None:
     (directory / "encoder.int8.onnx").write_bytes(b"not a graph")
     with pytest.raises(ModelDirectoryError, match=r"encoder\.int8\.onnx cannot be opened"):
         OnnxStepModel(opened, RuntimeOptions("cpu", "int8"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"alignment_layer": 2}, "alignment_layer is 2, the decoder has layers 0 to 1"),
+        ({"alignment_rule": "best"}, "alignment_rule is 'best', there are predicted, shifted"),
+    ],
+)
+def test_an_alignment_that_cannot_be_is_a_fault(directory: Path, changes: dict[str, object], fault: str) -> None:
+    edit_config(directory, **changes)
+    assert any(fault in found for found in faults(directory))
