@@ -6,12 +6,11 @@ from typing import Protocol
 import numpy as np
 from onnx import TensorProto
 
+from export.calibrate import Ranges
 from export.graph_builder import MICROSOFT, GraphBuilder
 from export.weight_file import scale_name
 
-_ZERO_POINT = 128
-_SIGNED_LEVELS = 127
-_POSITIVE_LEVELS = 255
+_LEVELS = 255
 _SMALLEST_RANGE = 1e-12
 
 
@@ -29,11 +28,14 @@ class Arithmetic(Protocol):
 
     element_type: int
 
-    def operand(self, states: str, positive: bool = False) -> Operand:
-        """Makes ``states`` ready for products; ``positive`` promises that no number is below zero."""
+    def operand(self, states: str, name: str) -> Operand:
+        """Makes ``states`` ready for products; ``name`` says of which, as in ``export.calibrate``."""
 
-    def product(self, operand: Operand, matrix: str) -> str:
-        """``operand @ matrix``, the matrix stored ``[inputs, outputs]``."""
+    def positive(self, states: str, name: str) -> Operand:
+        """``operand`` of ``max(0, states)``."""
+
+    def product(self, operand: Operand, matrix: str, bias: str = "") -> str:
+        """``operand @ matrix``, the matrix stored ``[inputs, outputs]``, plus the stored vector ``bias``."""
 
     def projection(self, operand: Operand, embedding: str) -> str:
         """``operand @ embedding.T``, the embedding stored ``[vocab, d_model]``."""
@@ -53,13 +55,18 @@ class FloatArithmetic:
         self._builder = builder
         self._made: dict[str, str] = {}
 
-    def operand(self, states: str, positive: bool = False) -> Operand:  # noqa: ARG002 (integers need to know)
+    def operand(self, states: str, name: str) -> Operand:  # noqa: ARG002 (integers need to know)
         """The states themselves."""
         return Operand(states)
 
-    def product(self, operand: Operand, matrix: str) -> str:
+    def positive(self, states: str, name: str) -> Operand:
         """See ``Arithmetic``."""
-        return self._builder.node("MatMul", operand.values, self._floats(matrix, by_row=False))
+        return self.operand(self._builder.node("Relu", states), name)
+
+    def product(self, operand: Operand, matrix: str, bias: str = "") -> str:
+        """See ``Arithmetic``."""
+        product = self._builder.node("MatMul", operand.values, self._floats(matrix, by_row=False))
+        return self._builder.node("Add", product, self.vector(bias)) if bias else product
 
     def projection(self, operand: Operand, embedding: str) -> str:
         """See ``Arithmetic``."""
@@ -98,38 +105,38 @@ class FloatArithmetic:
 class IntegerArithmetic:
     """8-bit integer products.
 
-    Every row of states has a scale of its own, so that no sentence changes another's numbers. Unsigned
-    left factors around 128 are what the fast kernels take: signed ones ran 20 to 30 times slower.
+    The scale of the states that a product reads is a constant, measured before: no sentence changes another's
+    numbers, and nothing is searched for the largest number at every step. Unsigned left factors are what the
+    fast kernels take: signed ones ran 20 to 30 times slower.
     """
 
     element_type: int = TensorProto.FLOAT
 
-    def __init__(self, builder: GraphBuilder) -> None:
+    def __init__(self, builder: GraphBuilder, ranges: Ranges) -> None:
         self._builder = builder
-        self._zero_points: dict[int, str] = {}
+        self._ranges = ranges
 
-    def operand(self, states: str, positive: bool = False) -> Operand:
-        """Rounds every row to 255 levels."""
-        builder = self._builder
-        magnitudes = states if positive else builder.node("Abs", states)
-        largest = builder.node("ReduceMax", magnitudes, builder.ints(1), keepdims=1)
-        safe = builder.node("Max", largest, builder.constant(_SMALLEST_RANGE, np.float32))
-        levels = _POSITIVE_LEVELS if positive else _SIGNED_LEVELS
-        scale = builder.node("Mul", safe, builder.constant(1 / levels, np.float32))
-        row_scale = builder.node("Squeeze", scale, builder.ints(1))
-        zero_point = 0 if positive else _ZERO_POINT
-        zero_points = self._row_zero_points(row_scale, zero_point)
-        values = builder.node("QuantizeLinear", states, row_scale, zero_points, axis=0)
-        return Operand(values, scale, builder.constant(zero_point, np.uint8))
+    def operand(self, states: str, name: str) -> Operand:
+        """Rounds the range of these states to 256 levels, of which one is exactly zero."""
+        lowest, highest = self._ranges[name]
+        step = max(highest - lowest, _SMALLEST_RANGE) / _LEVELS
+        scale = self._builder.constant(step, np.float32)
+        zero_point = self._builder.constant(round(-lowest / step), np.uint8)
+        return Operand(self._builder.node("QuantizeLinear", states, scale, zero_point), scale, zero_point)
 
-    def product(self, operand: Operand, matrix: str) -> str:
+    def positive(self, states: str, name: str) -> Operand:
+        """See ``Arithmetic``. The range begins at zero: what is below is rounded to it."""
+        assert self._ranges[name][0] == 0
+        return self.operand(states, name)
+
+    def product(self, operand: Operand, matrix: str, bias: str = "") -> str:
         """See ``Arithmetic``."""
-        return self._product(operand, self._builder.stored(matrix), matrix)
+        return self._product(operand, self._builder.stored(matrix), matrix, bias)
 
     def projection(self, operand: Operand, embedding: str) -> str:
         """See ``Arithmetic``."""
         transposed = self._builder.node("Transpose", self._builder.stored(embedding), perm=[1, 0])
-        return self._product(operand, transposed, embedding)
+        return self._product(operand, transposed, embedding, "")
 
     def look_up(self, ids: str, embedding: str) -> str:
         """See ``Arithmetic``."""
@@ -143,18 +150,9 @@ class IntegerArithmetic:
         """See ``Arithmetic``."""
         return self._builder.stored(name)
 
-    def _product(self, operand: Operand, integers: str, matrix: str) -> str:
+    def _product(self, operand: Operand, integers: str, matrix: str, bias: str) -> str:
         builder = self._builder
-        one = builder.constant(1, np.float32)
-        scale = builder.stored(scale_name(matrix))
-        inputs = (operand.values, integers, one, scale, operand.zero_point)
-        unscaled = builder.node("MatMulIntegerToFloat", *inputs, domain=MICROSOFT)
-        return builder.node("Mul", unscaled, operand.scale)
-
-    def _row_zero_points(self, row_scale: str, zero_point: int) -> str:
-        """One zero point a row; all states of a graph have the same rows."""
-        if zero_point not in self._zero_points:
-            builder = self._builder
-            rows = builder.node("Shape", row_scale)
-            self._zero_points[zero_point] = builder.node("Expand", builder.constant(zero_point, np.uint8), rows)
-        return self._zero_points[zero_point]
+        inputs = [operand.values, integers, operand.scale, builder.stored(scale_name(matrix)), operand.zero_point]
+        if bias:
+            inputs += ["", builder.stored(bias)]
+        return builder.node("MatMulIntegerToFloat", *inputs, domain=MICROSOFT)

@@ -7,6 +7,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from export.arithmetic import Arithmetic, Operand
+from export.calibrate import PROJECTION_INPUT
 from export.graph_builder import GraphBuilder
 from export.quantize import EMBEDDING, PROJECTION
 from model.config import TransformerConfig
@@ -48,13 +49,13 @@ class Blocks:
         """Embeddings times ``sqrt(d_model)``, one more axis than ``ids``."""
         return self.scaled(self.arithmetic.look_up(ids, embedding), self.config.d_model**0.5)
 
-    def linear(self, operand: Operand, name: str) -> str:
+    def linear(self, states: str, name: str) -> str:
         """``x W + b`` with the weights ``name.weight`` and ``name.bias``."""
-        return self.add_bias(self.arithmetic.product(operand, f"{name}.weight"), f"{name}.bias")
+        return self.linear_of(self.arithmetic.operand(states, name), name)
 
-    def add_bias(self, states: str, name: str) -> str:
-        """Adds a stored vector to every row."""
-        return self.builder.node("Add", states, self.arithmetic.vector(name))
+    def linear_of(self, operand: Operand, name: str) -> str:
+        """``linear`` of states that several products read."""
+        return self.arithmetic.product(operand, f"{name}.weight", f"{name}.bias")
 
     def norm(self, states: str, name: str) -> str:
         """Layer normalisation."""
@@ -73,9 +74,8 @@ class Blocks:
 
     def feed_forward(self, states: str, name: str) -> str:
         """``max(0, x W_1 + b_1) W_2 + b_2``."""
-        hidden = self.linear(self.arithmetic.operand(states), f"{name}.expand")
-        positive = self.builder.node("Relu", hidden)
-        return self.linear(self.arithmetic.operand(positive, positive=True), f"{name}.contract")
+        hidden = self.linear(states, f"{name}.expand")
+        return self.linear_of(self.arithmetic.positive(hidden, f"{name}.contract"), f"{name}.contract")
 
     def queries(self, merged: str, shape: str) -> str:
         """``[rows * length, d_model]`` to ``[rows, heads, length, head_dim]``; values likewise."""
@@ -125,7 +125,7 @@ class Blocks:
 
     def log_probs(self, states: str) -> str:
         """Log-probabilities over the vocabulary, float32 whatever the graph computes in."""
-        operand = self.arithmetic.operand(states)
+        operand = self.arithmetic.operand(states, PROJECTION_INPUT)
         if self.config.tie_embeddings:
             logits = self.arithmetic.projection(operand, EMBEDDING)
         else:

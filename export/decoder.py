@@ -8,6 +8,7 @@ from onnx import TensorProto
 
 from app.runtime import names
 from export.blocks import Blocks, Layout
+from export.calibrate import MEMORY
 from export.encoder import SelfAttention, cross_memory, first_positions, self_attention
 from export.graph_builder import MICROSOFT, Axis
 from export.quantize import EMBEDDING, POSITIONS, TARGET_EMBEDDING, TARGET_POSITIONS
@@ -61,7 +62,7 @@ class DecoderStep:
             for past_name in (names.past_key(layer), names.past_value(layer))
         ]
         present = [names.present_key(layer), names.present_value(layer)]
-        merged = blocks.linear(blocks.arithmetic.operand(states), f"{name}.qkv")
+        merged = blocks.linear(states, f"{name}.qkv")
         packed = builder.node("Unsqueeze", merged, builder.ints(1))
         context, *_ = builder.nodes(
             "GroupQueryAttention",
@@ -74,7 +75,7 @@ class DecoderStep:
         for present_name in present:
             builder.output(present_name, present_name, self._element_type, axes)
         flat = builder.node("Squeeze", context, builder.ints(1))
-        return blocks.linear(blocks.arithmetic.operand(flat), f"{name}.output")
+        return blocks.linear(flat, f"{name}.output")
 
     def _cross_attention(self, states: str, layer: int) -> str:
         blocks, builder, config = self._blocks, self._blocks.builder, self._blocks.config
@@ -82,9 +83,9 @@ class DecoderStep:
         head: list[Axis] = [names.SENTENCES, config.heads]
         key = builder.input(names.cross_key(layer), self._element_type, [*head, config.head_dim, names.SOURCE_LEN])
         value = builder.input(names.cross_value(layer), self._element_type, [*head, names.SOURCE_LEN, config.head_dim])
-        merged = blocks.linear(blocks.arithmetic.operand(states), f"{name}.query")
+        merged = blocks.linear(states, f"{name}.query")
         context, _ = blocks.attend(blocks.queries(merged, self._heads), key, value, self._source_bias)
-        return blocks.linear(blocks.arithmetic.operand(context), f"{name}.output")
+        return blocks.linear(context, f"{name}.output")
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class TeacherForced:
         self._blocks = blocks
         self._target_ids = target_ids
         self._memory = memory
-        self._operand = blocks.arithmetic.operand(memory.states)
+        self._operand = blocks.arithmetic.operand(memory.states, MEMORY)
         self._cross_mask = cross
         self._self = SelfAttention(blocks.layout(target_ids), _causal_bias(blocks, target_ids), decoder)
         self.self_weights = self._self.weights
@@ -134,13 +135,13 @@ class TeacherForced:
     def _cross_attention(self, states: str, layer: int) -> str:
         blocks, memory = self._blocks, self._memory
         name = f"decoder.{layer}.cross_attention"
-        query = blocks.linear(blocks.arithmetic.operand(states), f"{name}.query")
+        query = blocks.linear(states, f"{name}.query")
         key, value = cross_memory(blocks, self._operand, memory.layout, layer)
         gate = blocks.gate(self._cross_mask, layer)
         heads = self._self.layout.heads
         context, weights = blocks.attend(blocks.queries(query, heads), key, value, memory.bias, gate)
         self.cross_weights.append(weights)
-        return blocks.linear(blocks.arithmetic.operand(context), f"{name}.output")
+        return blocks.linear(context, f"{name}.output")
 
 
 def _causal_bias(blocks: Blocks, target_ids: str) -> str:

@@ -46,15 +46,14 @@ def encode(blocks: Blocks, source_ids: str, layout: Layout, bias: str, head_mask
 def cross_memory(blocks: Blocks, memory: Operand, layout: Layout, layer: int) -> tuple[str, str]:
     """Keys, transposed and scaled, and values of the source for one decoder layer."""
     name = f"decoder.{layer}.cross_attention"
-    product = blocks.arithmetic.product(memory, f"{name}.memory.weight")
-    key, value = blocks.builder.split(blocks.add_bias(product, f"{name}.memory.bias"), 2)
+    key, value = blocks.builder.split(blocks.linear_of(memory, f"{name}.memory"), 2)
     return blocks.keys(key, layout.heads), blocks.queries(value, layout.heads)
 
 
 def self_attention(blocks: Blocks, shared: SelfAttention, states: str, stack: str, layer: int) -> str:
     """Attention of a sequence to itself in one layer of ``stack``; appends its weights to ``shared.weights``."""
     name = f"{stack}.{layer}.self_attention"
-    merged = blocks.linear(blocks.arithmetic.operand(states), f"{name}.qkv")
+    merged = blocks.linear(states, f"{name}.qkv")
     query, key, value = blocks.builder.split(merged, 3)
     shape = shared.layout.heads
     context, weights = blocks.attend(
@@ -65,7 +64,7 @@ def self_attention(blocks: Blocks, shared: SelfAttention, states: str, stack: st
         blocks.gate(shared.head_mask, layer),
     )
     shared.weights.append(weights)
-    return blocks.linear(blocks.arithmetic.operand(context), f"{name}.output")
+    return blocks.linear(context, f"{name}.output")
 
 
 def first_positions(blocks: Blocks, ids: str, table: str) -> str:

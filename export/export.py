@@ -8,18 +8,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from app.engine.step_model import ModelLimits, StepModel
 from app.runtime.explain_model import OnnxExplainModel
-from app.runtime.model_directory import ModelDirectory, SearchDefaults, open_model_directory
+from app.runtime.model_directory import ModelConfig, ModelDirectory, SearchDefaults, open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel, model_limits
 from app.runtime.providers import Precision, RuntimeOptions
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
+from export.calibrate import Pair
 from export.graphs import ELEMENT_TYPES
 from export.model_directory import (
     DEFAULT_SEARCH,
     NOT_MEASURED,
     AlignmentChoice,
     build_model_directory,
+    model_config,
     seal_model_directory,
 )
 from export.parity import Comparison, compare_explanations, compare_paths, compare_steps
@@ -31,6 +35,8 @@ from model.step_model import TorchExplainModel, TorchStepModel
 from model.transformer import Transformer
 
 _LARGEST_LENGTH_PENALTY = 10
+_CALIBRATED = 100
+_CALIBRATED_AT_RANDOM = 20
 
 
 class ExportError(Exception):
@@ -96,13 +102,16 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
     layer, layers = request.alignment.layer, checkpoint.config.transformer.decoder_layers
     if layer is not None and not 0 <= layer < layers:
         raise ExportError([f"the alignment layer must be from 0 to {layers - 1}, not {layer}"])
-    weights = quantize(checkpoint)
+    tokenizer = Tokenizer(request.tokenizer_path)
+    config = model_config(checkpoint, tokenizer, request.model_id, request.search)
+    samples = _read_texts(request, config, tokenizer)
+    weights = quantize(checkpoint, _calibration_pairs(samples, config, tokenizer))
     with staging_directory(request.output) as staging:
         config = build_model_directory(
             weights, request.tokenizer_path, staging, request.model_id, request.search, request.alignment
         )
         directory = ModelDirectory(staging, config)
-        certificate, faults = certify(weights, directory, request.texts, request.fewest_pairs)
+        certificate, faults = certify(weights, directory, request.texts, samples)
         if faults:
             raise ExportError(faults)
         seal_model_directory(staging, certificate)
@@ -112,7 +121,7 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
 
 
 def certify(
-    weights: QuantizedWeights, directory: ModelDirectory, texts: Path | None, fewest_pairs: int
+    weights: QuantizedWeights, directory: ModelDirectory, texts: Path | None, samples: Sequence[ParallelTexts]
 ) -> tuple[dict[str, Any], list[str]]:
     """Compares numbers with the de-quantised weights and translations with the trained ones.
 
@@ -125,30 +134,38 @@ def certify(
     models = {one: OnnxStepModel(directory, dataclasses.replace(options, precision=one)) for one in ELEMENT_TYPES}
     explain = OnnxExplainModel(directory, options)
     comparisons = _compare_numbers(transformer, limits, models, explain)
-    faults: list[str] = []
     qualities: list[Quality] = []
     tokenizer = Tokenizer(directory.tokenizer_path)
     search = directory.config.search
     trained = TorchStepModel(weights.checkpoint.transformer(), limits)
     scored: list[tuple[str, StepModel]] = [(CHECKPOINT, trained), *models.items()]
-    for sample in _read_texts(texts, directory, tokenizer, fewest_pairs, faults):
+    for sample in samples:
         comparisons += _compare_texts(TorchStepModel(transformer, limits), models["float32"], sample, search)
         qualities += [measure(model, one, sample, tokenizer, search) for one, model in scored]
-    faults += [fault for comparison in comparisons for fault in comparison.faults()]
+    faults = [fault for comparison in comparisons for fault in comparison.faults()]
     return _certificate(directory, texts, comparisons, qualities), [*faults, *quality_faults(qualities)]
 
 
-def _read_texts(
-    texts: Path | None, directory: ModelDirectory, tokenizer: Tokenizer, fewest_pairs: int, faults: list[str]
-) -> list[ParallelTexts]:
-    if texts is None:
+def _read_texts(request: ExportRequest, config: ModelConfig, tokenizer: Tokenizer) -> list[ParallelTexts]:
+    if request.texts is None:
         return []
-    config = directory.config
     try:
-        return read_texts(texts, config.languages, tokenizer, config.limits.source_len, fewest_pairs)
+        return read_texts(request.texts, config.languages, tokenizer, config.limits.source_len, request.fewest_pairs)
     except ValueError as error:
-        faults.append(str(error))
-        return []
+        raise ExportError([str(error)]) from error
+
+
+def _calibration_pairs(samples: Sequence[ParallelTexts], config: ModelConfig, tokenizer: Tokenizer) -> Iterator[Pair]:
+    """The first texts of both directions, and pieces at random: what nobody has seen must not overflow."""
+    bos = config.special_ids.bos
+    for sample in samples:
+        for source, reference in zip(sample.sources[:_CALIBRATED], sample.references, strict=False):
+            yield source, [bos, *tokenizer.encode(reference)[: config.limits.target_len - 1]]
+    random = np.random.default_rng(0)
+    lengths = random.integers(1, config.limits.source_len, _CALIBRATED_AT_RANDOM).tolist()
+    for length in lengths:
+        source, target = random.integers(0, config.architecture.vocab_size, (2, length)).tolist()
+        yield source, [bos, *target]
 
 
 def _compare_numbers(

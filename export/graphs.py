@@ -7,6 +7,7 @@ from app.runtime import names
 from app.runtime.providers import Precision
 from export.arithmetic import Arithmetic, FloatArithmetic, IntegerArithmetic
 from export.blocks import Blocks
+from export.calibrate import MEMORY
 from export.candidates import top_candidates
 from export.decoder import DecoderStep, Memory, TeacherForced
 from export.encoder import cross_memory, encode
@@ -24,13 +25,13 @@ ELEMENT_TYPES: dict[Precision, int] = {
 def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: Precision) -> onnx.ModelProto:
     """Source pieces to the keys and values that decoder steps attend to."""
     builder = GraphBuilder("encoder", weights)
-    blocks = Blocks(builder, _arithmetic(builder, precision), config)
+    blocks = Blocks(builder, _arithmetic(builder, weights, precision), config)
     source_ids = builder.input(names.SOURCE_IDS, TensorProto.INT64, [names.SENTENCES, names.SOURCE_LEN])
     source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.SENTENCES, names.SOURCE_LEN])
     layout = blocks.layout(source_ids)
     states, _ = encode(blocks, source_ids, layout, blocks.source_bias(source_mask))
     element_type = ELEMENT_TYPES[precision]
-    operand = blocks.arithmetic.operand(states)
+    operand = blocks.arithmetic.operand(states, MEMORY)
     for layer in range(config.decoder_layers):
         key, value = cross_memory(blocks, operand, layout, layer)
         memory: tuple[tuple[str, str, list[Axis]], ...] = (
@@ -45,7 +46,7 @@ def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: Pre
 def decoder_step_graph(config: TransformerConfig, weights: WeightFile, precision: Precision) -> onnx.ModelProto:
     """One piece a row to the likeliest next pieces, caches updated in place."""
     builder = GraphBuilder("decoder_step", weights)
-    blocks = Blocks(builder, _arithmetic(builder, precision), config)
+    blocks = Blocks(builder, _arithmetic(builder, weights, precision), config)
     last_ids = builder.input(names.LAST_IDS, TensorProto.INT64, [names.ROWS])
     k = builder.input(names.K, TensorProto.INT64, [1])
     states = DecoderStep(blocks, last_ids, ELEMENT_TYPES[precision]).states()
@@ -58,7 +59,7 @@ def decoder_step_graph(config: TransformerConfig, weights: WeightFile, precision
 def explain_graph(config: TransformerConfig, weights: WeightFile) -> onnx.ModelProto:
     """A teacher-forced pass over (source, target), float32: probabilities, rivals and all attention weights."""
     builder = GraphBuilder("explain", weights)
-    blocks = Blocks(builder, _arithmetic(builder, "float32"), config)
+    blocks = Blocks(builder, _arithmetic(builder, weights, "float32"), config)
     source_ids = builder.input(names.SOURCE_IDS, TensorProto.INT64, [names.ROWS, names.SOURCE_LEN])
     source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.ROWS, names.SOURCE_LEN])
     target_ids = builder.input(names.TARGET_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
@@ -125,7 +126,7 @@ def _stack_layers(builder: GraphBuilder, weights: list[str]) -> str:
     return builder.node("Concat", *layers, axis=1)
 
 
-def _arithmetic(builder: GraphBuilder, precision: Precision) -> Arithmetic:
+def _arithmetic(builder: GraphBuilder, weights: WeightFile, precision: Precision) -> Arithmetic:
     if precision == "int8":
-        return IntegerArithmetic(builder)
+        return IntegerArithmetic(builder, weights.ranges)
     return FloatArithmetic(builder, ELEMENT_TYPES[precision])

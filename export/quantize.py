@@ -1,5 +1,6 @@
 """Weights as they are stored: 8-bit integer matrices with one float32 scale per output, float32 vectors."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from export.calibrate import Pair, Ranges, measure_ranges
 from model.checkpoint import Checkpoint
 from model.transformer import sinusoidal_positions
 
@@ -45,7 +47,7 @@ class QuantizedMatrix:
 
 @dataclass(frozen=True)
 class QuantizedWeights:
-    """All weights of a checkpoint.
+    """All weights of a checkpoint, and the ranges of what they are multiplied with.
 
     A layer's tensors keep their torch names, a product's matrix transposed to ``[inputs, outputs]``; the
     stacked projections of cross-attention are cut into ``query`` and ``memory``, which read different states.
@@ -54,10 +56,15 @@ class QuantizedWeights:
     checkpoint: Checkpoint
     matrices: dict[str, QuantizedMatrix]
     vectors: dict[str, Float32]
+    ranges: Ranges
 
 
-def quantize(checkpoint: Checkpoint) -> QuantizedWeights:
-    """Rounds every matrix to the nearest of 255 levels per output; vectors stay as they are."""
+def quantize(checkpoint: Checkpoint, pairs: Iterable[Pair]) -> QuantizedWeights:
+    """Rounds every matrix to the nearest of 255 levels per output; vectors stay as they are.
+
+    Args:
+        pairs: what ``export.calibrate.measure_ranges`` reads.
+    """
     config = checkpoint.config.transformer
     matrices = _embeddings(checkpoint)
     vectors = _positions(checkpoint)
@@ -69,7 +76,7 @@ def quantize(checkpoint: Checkpoint) -> QuantizedWeights:
                 matrices[part] = _quantize_matrix(np.ascontiguousarray(value.T), scaled_axis=1)
             else:
                 vectors[part] = value
-    return QuantizedWeights(checkpoint, matrices, vectors)
+    return QuantizedWeights(checkpoint, matrices, vectors, measure_ranges(checkpoint.transformer(), pairs))
 
 
 def dequantized(quantized: QuantizedWeights) -> Checkpoint:

@@ -33,7 +33,7 @@ def restore_checkpoint(directory: ModelDirectory) -> Checkpoint:
         elif not name.endswith(scale_name("")):
             vectors[name] = array.astype(np.float32)
     template = Checkpoint(config, Transformer(config.transformer).state_dict(), step=0, target_pieces=0)
-    return dequantized(QuantizedWeights(template, matrices, vectors))
+    return dequantized(QuantizedWeights(template, matrices, vectors, ranges={}))
 
 
 def _stored_arrays(directory: ModelDirectory) -> dict[str, Array]:

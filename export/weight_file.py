@@ -17,9 +17,14 @@ def scale_name(matrix: str) -> str:
 
 
 class WeightFile:
-    """Lays out tensors one after the other; ``write`` makes the file, ``tensor`` a graph's reference to it."""
+    """Lays out tensors one after the other; ``write`` makes the file, ``tensor`` a graph's reference to it.
+
+    Attributes:
+        ranges: of the states that products read.
+    """
 
     def __init__(self, weights: QuantizedWeights, name: str) -> None:
+        self.ranges = weights.ranges
         self._name = name
         self._arrays: dict[str, npt.NDArray[np.generic]] = {}
         self._offsets: dict[str, int] = {}

@@ -5,6 +5,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 import torch
 
@@ -85,3 +86,10 @@ def tiny_model_directory(tiny_checkpoint: Path) -> Path:
     output = tiny_checkpoint.with_name("tiny-en-fr")
     export_model(ExportRequest(tiny_checkpoint, output, "tiny-en-fr", texts=None, force=False))
     return output
+
+
+def random_pairs(config: RunConfig) -> list[tuple[list[int], list[int]]]:
+    """Pieces at random, to calibrate a model with that has learned nothing."""
+    random = np.random.default_rng(0)
+    lengths = random.integers(1, config.transformer.max_positions, 20).tolist()
+    return [tuple(random.integers(0, config.transformer.vocab_size, (2, length)).tolist()) for length in lengths]

@@ -85,4 +85,6 @@ def _session_options(options: RuntimeOptions) -> Any:
     session_options.log_severity_level = 3
     # Threads that wait for the next operator in a loop cost a core and save microseconds.
     session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Else quantisation moves in front of every transposition, which is then undone for its other readers.
+    session_options.add_session_config_entry("session.disable_quant_qdq", "1")
     return session_options

@@ -14,7 +14,7 @@ from tests.conftest import random_checkpoint, tiny_run_config
 @pytest.mark.parametrize("k", [1, 3, 50])
 def test_the_best_of_all_are_found(vocab_size: int, k: int) -> None:
     k = min(k, vocab_size)
-    builder = GraphBuilder("candidates", WeightFile(quantize(random_checkpoint(tiny_run_config())), "none"))
+    builder = GraphBuilder("candidates", WeightFile(quantize(random_checkpoint(tiny_run_config()), []), "none"))
     log_probs = builder.input("log_probs", TensorProto.FLOAT, ["rows", vocab_size])
     values, ids = top_candidates(builder, log_probs, builder.input("k", TensorProto.INT64, [1]), vocab_size)
     builder.output(values, "values", TensorProto.FLOAT, ["rows", "k"])
