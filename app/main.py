@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import __version__
-from app.api import about, attention, render, translate
+from app.api import about, attention, render, stream, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
 from app.api.errors import add_error_handlers
 from app.api.examples import with_nulls
@@ -21,7 +21,13 @@ from app.attention.selection import AttentionDepths
 from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings
 from app.runtime.explain_model import OnnxExplainModel
-from app.runtime.model_directory import ModelConfig, ModelDirectory, open_model_directory
+from app.runtime.model_directory import (
+    ANALYSIS_FILE,
+    SIGNALS_FILE,
+    ModelConfig,
+    ModelDirectory,
+    open_model_directory,
+)
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions
 from app.settings import Settings
@@ -113,6 +119,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     app.add_middleware(BodyLimit, max_bytes=most_body_bytes(settings.max_characters))
     add_error_handlers(app)
     app.include_router(translate.router)
+    app.include_router(stream.router)
     app.include_router(attention.router)
     app.include_router(render.router)
     app.include_router(about.router)
@@ -171,4 +178,6 @@ def _model_info(directory: ModelDirectory, options: RuntimeOptions, precision: s
         alignment_layer=_alignment(config).layer,
         alignment_rule=_alignment(config).name,
         alignment_measured=config.alignment_layer is not None,
+        signals=directory.report(SIGNALS_FILE),
+        analysis=directory.report(ANALYSIS_FILE),
     )

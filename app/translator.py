@@ -14,6 +14,7 @@ from app.explainer import Asked, Explainer, ExplainerSettings, Pair, TextPairs
 from app.explanation import ExplainedText, ExplainRequest
 from app.muted_search import MutedSearch
 from app.pairing import pair_texts
+from app.streaming import Tell, Watch
 from app.text.normalise import normalise
 from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.segments import is_translatable, join
@@ -91,8 +92,10 @@ class Translator:
         """Whether the engine takes requests now."""
         return self._engine.state is EngineState.READY
 
-    async def translate(self, request: TranslateRequest) -> TranslateResult:
+    async def translate(self, request: TranslateRequest, tell: Tell | None = None) -> TranslateResult:
         """Translates every text of ``request``; cancelling the call frees its rows in the engine.
+
+        ``tell`` is called on the event loop while the engine decodes; not where heads are switched off.
 
         Raises:
             InvalidInput: a layer or head that the model does not have.
@@ -103,7 +106,7 @@ class Translator:
         seconds = self._settings.deadline_seconds
         try:
             async with asyncio.timeout(seconds):
-                return await self._translate(request, asked)
+                return await self._translate(request, asked, tell)
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 
@@ -130,10 +133,11 @@ class Translator:
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 
-    async def _translate(self, request: TranslateRequest, asked: Asked) -> TranslateResult:
+    async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
         texts = [await asyncio.to_thread(self._read, text, request) for text in request.texts]
-        hypotheses = iter(await self._decode([part for parts in texts for part in parts], request, asked))
+        watch = Watch(tell, self._tokenizer, _places(texts)) if tell else None
+        hypotheses = iter(await self._decode([part for parts in texts for part in parts], request, asked, watch))
         found = [[next(hypotheses) if part.source_ids else [] for part in parts] for parts in texts]
         pairs = zip(request.texts, texts, found, strict=True)
         translations = [self._write(*pair) for pair in pairs]
@@ -160,7 +164,9 @@ class Translator:
             parts.append(_Part(sentence.text, sentence.span, ids))
         return parts
 
-    async def _decode(self, parts: Sequence[_Part], request: TranslateRequest, asked: Asked) -> list[list[Hypothesis]]:
+    async def _decode(
+        self, parts: Sequence[_Part], request: TranslateRequest, asked: Asked, watch: Watch | None
+    ) -> list[list[Hypothesis]]:
         """Hypotheses of all parts that are not copied, in order."""
         sentences = [
             Sentence(part.source_ids, self._search_options(len(part.source_ids), request))
@@ -169,7 +175,9 @@ class Translator:
         ]
         if asked.masks is not None:
             return await self._muted.search(sentences, asked.masks)
-        answers = self._engine.submit(sentences, self._settings.deadline_seconds)
+        answers = self._engine.submit(sentences, self._settings.deadline_seconds, watch.decided if watch else None)
+        if watch:
+            watch.follow(answers)
         try:
             return list(await asyncio.gather(*map(asyncio.wrap_future, answers)))
         finally:
@@ -242,6 +250,11 @@ class Translator:
         read = source_tokens(self._tokenizer, source.text, request.source, request.target)
         written = target_tokens(self._tokenizer, ids, request.target)
         return Pair(source.span, read, target.span, written, segment.finish_reason)
+
+
+def _places(texts: Sequence[Sequence[_Part]]) -> list[tuple[int, int]]:
+    """Text and number of every sentence that is decoded."""
+    return [(i, j) for i, parts in enumerate(texts) for j, part in enumerate(parts) if part.source_ids]
 
 
 def _in_unit(unit: OffsetUnit, text: str, translation: Translation) -> Translation:

@@ -33,8 +33,10 @@ ALLOWED = {
         "app.explanation",
         "app.muted_search",
         "app.pairing",
+        "app.streaming",
         "app.translation",
     },
+    "app.streaming": {"app.engine.hypotheses", "app.text.tokenizer"},
 }
 FORBIDDEN = {
     "app": TRAINING_ONLY,

@@ -6,14 +6,15 @@ from fastapi import Depends, Request
 
 from app.api.limits import RequestLimits
 from app.explanation import ExplainedText, ExplainRequest
+from app.streaming import Tell
 from app.translation import ModelInfo, TranslateRequest, TranslateResult
 
 
 class TranslationService(Protocol):
     """Translates; cancelling a call gives its place in the batch back."""
 
-    async def translate(self, request: TranslateRequest) -> TranslateResult:
-        """Translates all texts of a request.
+    async def translate(self, request: TranslateRequest, tell: Tell | None = None) -> TranslateResult:
+        """Translates all texts of a request; ``tell`` hears of what is decided on the way.
 
         Raises:
             VitrailError: see ``app.errors``.

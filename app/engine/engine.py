@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from app.engine.batch_search import search_batch
 from app.engine.hypotheses import Hypothesis, SearchOptions
@@ -107,8 +108,13 @@ class Engine:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, sentences: Sequence[Sentence], seconds: float) -> "list[Future[list[Hypothesis]]]":
+    def submit(
+        self, sentences: Sequence[Sentence], seconds: float, decided: Callable[[int, int], None] | None = None
+    ) -> "list[Future[list[Hypothesis]]]":
         """Queues the sentences of one request, all or none.
+
+        ``decided`` is called by engine threads with the number of a sentence and each piece that greedy search
+        goes on from; it must not block or raise.
 
         Cancelling a future frees its rows before the next step.
 
@@ -119,7 +125,10 @@ class Engine:
         """
         deadline = self._clock() + seconds
         request = next(self._request_numbers)
-        tickets = [Ticket(request, item.source, item.options, deadline, seconds) for item in sentences]
+        tickets = [
+            Ticket(request, item.source, item.options, deadline, seconds, decided and partial(decided, number))
+            for number, item in enumerate(sentences)
+        ]
         with self._changed:
             if self._state is not EngineState.READY:
                 raise NotReady(f"the engine is {self._state.value}")

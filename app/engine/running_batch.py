@@ -1,6 +1,6 @@
 """Sentences of one width that share every step: join, step, retire, drop."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -59,6 +59,10 @@ class RunningBatch(Generic[Owner]):
         finished = [(self._owners[index], self._searches.hypotheses(index)) for index in ended]
         self._retire(np.flatnonzero(~ends).tolist() if ended else range(len(self)), parents)
         return finished
+
+    def newest(self) -> Iterator[tuple[Owner, int]]:
+        """Of every sentence that goes on, what its first row is fed next: for greedy search, what is decided."""
+        return zip(self._owners, self._searches.last_ids[:, 0].tolist(), strict=True)
 
     def drop(self, unwanted: Callable[[Owner], bool]) -> list[Owner]:
         """Ends sentences before their time; returns their owners."""

@@ -20,6 +20,7 @@ class Ticket:
         source: ids with tag and end of sentence.
         deadline: on the engine's clock, seconds.
         allowed_seconds: what the deadline was when the request came, for the message.
+        decided: called by an engine thread with every piece that greedy search goes on from; None for nobody.
         answer: gets the hypotheses, best first, or an error; a cancelled one is dropped.
     """
 
@@ -28,6 +29,7 @@ class Ticket:
     options: SearchOptions
     deadline: float
     allowed_seconds: float
+    decided: Callable[[int], None] | None = None
     answer: "Future[list[Hypothesis]]" = field(default_factory=Future)
 
 

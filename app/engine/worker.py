@@ -37,9 +37,11 @@ class Worker:
     def step(self) -> list[tuple[Ticket, list[Hypothesis]]]:
         """Moves every sentence one piece on; returns those that finished, with what was found."""
         finished: list[tuple[Ticket, list[Hypothesis]]] = []
-        for batch in list(self._batches.values()):
+        for width, batch in list(self._batches.items()):
             try:
                 finished += batch.step()
+                if width == 1:
+                    _tell(batch)
             except Exception as error:
                 self._fault(batch.clear(), error)
         self._count_rows()
@@ -77,3 +79,10 @@ class Worker:
     def _count_rows(self) -> None:
         self._batches = {width: batch for width, batch in self._batches.items() if len(batch)}
         self.rows = sum(batch.rows for batch in self._batches.values())
+
+
+def _tell(batch: RunningBatch[Ticket]) -> None:
+    """Reports what greedy search has decided to those who listen."""
+    for ticket, piece in batch.newest():
+        if ticket.decided is not None:
+            ticket.decided(piece)

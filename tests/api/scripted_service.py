@@ -24,6 +24,7 @@ from app.explanation import (
 )
 from app.main import Running, create_app
 from app.settings import Settings
+from app.streaming import Tell
 from app.text.segments import is_translatable, join
 from app.text.split import split
 from app.text.tokens import Token, TokenisedText, Word
@@ -51,7 +52,7 @@ class ScriptedService:
     requests: list[TranslateRequest] = field(default_factory=list)
     explained: list[ExplainRequest] = field(default_factory=list)
 
-    async def translate(self, request: TranslateRequest) -> TranslateResult:
+    async def translate(self, request: TranslateRequest, tell: Tell | None = None) -> TranslateResult:
         self.requests.append(request)
         self.started.set()
         if self.failure is not None:

@@ -31,6 +31,7 @@ def test_every_route_is_documented(schema: dict[str, Any]) -> None:
     names = [name for name, _ in operations(schema)]
     assert names == [
         "post /translate",
+        "post /translate/stream",
         "post /attention",
         "post /attention/render",
         "get /languages",
@@ -47,6 +48,9 @@ def test_every_route_is_documented(schema: dict[str, Any]) -> None:
 def test_every_answer_has_a_description_a_schema_and_an_example(schema: dict[str, Any]) -> None:
     for name, operation in operations(schema):
         for status, response in operation["responses"].items():
+            if name == "post /translate/stream" and status == "200":
+                assert set(response["content"]) == {"text/event-stream"}
+                continue
             if name == "post /attention/render" and status == "200":
                 assert set(response["content"]) == {"image/svg+xml", "text/html"}
                 continue

@@ -1,0 +1,97 @@
+"""``POST /translate/stream``: the same as ``/translate``, told while it is made."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Request
+from fastapi.responses import StreamingResponse
+
+from app.api.answers import translate_answer
+from app.api.disconnect import until_disconnect
+from app.api.errors import error_response
+from app.api.examples import error_documentation
+from app.api.limits import check_request
+from app.api.schemas import EXAMPLE_REQUESTS, TranslateBody
+from app.api.service import Limits, Service
+from app.streaming import Progress
+from app.translation import TranslateResult
+
+EVENTS = "text/event-stream"
+_EXAMPLE = 'event: piece\ndata: {"text": 0, "segment": 0, "piece": "▁Le"}\n\n'
+
+router = APIRouter(tags=["translation"])
+
+
+@router.post(
+    "/translate/stream",
+    response_class=StreamingResponse,
+    summary="Translate texts and watch",
+    responses={
+        200: {"description": "Server-sent events.", "content": {EVENTS: {"example": _EXAMPLE}}},
+        **error_documentation(400, 413, 415, 422, 429, 500, 503, 504),
+    },
+)
+async def stream(
+    body: Annotated[TranslateBody, Body(openapi_examples=EXAMPLE_REQUESTS)],
+    request: Request,
+    service: Service,
+    limits: Limits,
+) -> StreamingResponse:
+    """Takes what `/translate` takes and answers with server-sent events.
+
+    `piece`: greedy search (`beam_size` 1) has decided one more piece of a sentence. `segment`: a sentence is
+    finished; sentences finish in any order. `result`: everything, as `/translate` answers it; the last event.
+    `error`: what went wrong, as all errors are told, instead of `result`. A client that closes the connection
+    frees its place in the batch at the next step.
+    """
+    wanted = body.to_domain()
+    check_request(wanted, limits, service.languages())
+    news: asyncio.Queue[Progress | None] = asyncio.Queue()
+    working = asyncio.ensure_future(service.translate(wanted, news.put_nowait))
+    working.add_done_callback(lambda _: news.put_nowait(None))
+    try:
+        first = await until_disconnect(request, news.get())
+        if first is None:
+            working.result()  # what fails before there is any news has a status code of its own
+    except BaseException:
+        working.cancel()
+        raise
+
+    def rendered(result: TranslateResult) -> str:
+        return translate_answer(wanted, result, service.info(), body.alignment).model_dump_json()
+
+    async def events() -> AsyncIterator[str]:
+        try:
+            progress = first
+            while progress is not None:
+                yield _progress_event(progress)
+                progress = await news.get()
+            result = await working
+            yield _event("result", await asyncio.to_thread(rendered, result))
+        except Exception as error:
+            yield _event("error", bytes(error_response(error).body).decode())
+        finally:
+            working.cancel()
+            with contextlib.suppress(BaseException):
+                working.exception()
+
+    return StreamingResponse(events(), media_type=EVENTS, headers={"Cache-Control": "no-store"})
+
+
+def _progress_event(progress: Progress) -> str:
+    place = {"text": progress.text, "segment": progress.segment}
+    if progress.piece is not None:
+        return _event("piece", _json({**place, "piece": progress.piece}))
+    return _event("segment", _json({**place, "target": progress.target}))
+
+
+def _json(value: dict[str, object]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _event(name: str, data: str) -> str:
+    """One server-sent event; JSON holds no line break."""
+    return f"event: {name}\ndata: {data}\n\n"
