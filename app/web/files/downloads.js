@@ -11,8 +11,19 @@ const PNG_SCALE = 2;
 
 export function setUpDownloads(matrixOf) {
   const kinds = { JSON: json, CSV: csv, SVG: svgFile, PNG: png, HTML: html };
+  const menu = byId("downloads").parentElement;
   byId("downloads").append(...Object.entries(kinds).map(([name, make]) =>
-    h("button", { type: "button", "data-kind": name.toLowerCase(), click: async () => save(...await make(matrixOf())) }, name)));
+    h("button", { type: "button", "data-kind": name.toLowerCase(), click: async () => {
+      menu.open = false;
+      save(...await make(matrixOf()));
+    } }, name)));
+  menu.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  document.addEventListener("pointerdown", (event) => menu.contains(event.target) || (menu.open = false));
+
+  function close() {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
 }
 
 function save(name, type, parts) {

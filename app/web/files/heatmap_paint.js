@@ -1,13 +1,13 @@
 // Draws the visible part of a matrix on a canvas: one small picture of the cells, scaled up, then what goes on top.
 
 import { at, rowPeaks } from "./matrix.js";
-import { colour, inkOn } from "./scale.js";
+import { colour, inkOn, isDark } from "./scale.js";
 
 const GAPS_FROM = 9;
 const NUMBERS_FROM = 28;
 
-/** The cells as a picture of one dot each. */
-export function picture(matrix, scale) {
+/** The cells as a picture of one dot each; files are always light, as paper is. */
+export function picture(matrix, scale, dark = isDark()) {
   const canvas = new OffscreenCanvas(Math.max(matrix.columns, 1), Math.max(matrix.rows, 1));
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
@@ -15,7 +15,7 @@ export function picture(matrix, scale) {
   for (let row = 0; row < matrix.rows; row++) {
     for (let column = 0; column < matrix.columns; column++) {
       const place = 4 * (row * matrix.columns + column);
-      image.data.set(colour(at(matrix, row, column) / tops[row]), place);
+      image.data.set(colour(at(matrix, row, column) / tops[row], dark), place);
       image.data[place + 3] = 255;
     }
   }

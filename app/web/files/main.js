@@ -52,7 +52,8 @@ async function run() {
     if (!translation) return;
     showTranslation(translation);
     const { source_pieces: read, target_pieces: written } = session.usage;
-    status(`${Math.round(performance.now() - began)} ms, ${read} pieces read, ${written} written.`);
+    status(`${Math.round(performance.now() - began)} ms, ${read} pieces read, ${written} written.`
+      + (explainable().length ? "" : " Nothing had to be translated, so there is nothing to look into."));
     await load();
   });
   button.setAttribute("aria-disabled", "false");
@@ -67,7 +68,6 @@ function showTranslation({ text, target }) {
   byId("sentence-field").hidden = sentences.length < 2;
   setChoices(byId("sentence"), sentences.map((one, index) => [index, `${index + 1} of ${sentences.length}: ${one.source.text.slice(0, 90)}`]));
   byId("look").hidden = sentences.length === 0;
-  if (!sentences.length) status("Nothing here had to be translated, so there is nothing to look into.");
 }
 
 async function load() {

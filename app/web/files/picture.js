@@ -30,7 +30,7 @@ export async function matrixSvg(matrix, scale, title) {
   const [side, upright] = [longest(matrix.queries) + 2 * PAD, longest(matrix.keys) + 2 * PAD];
   const mirrored = direction(matrix.keys.find((key) => key.language)?.language) === "rtl";
   const [across, down] = [matrix.columns * CELL, matrix.rows * CELL];
-  const cells = image(await dataUrl(picture(matrix, scale)), 0, 0, across, down);
+  const cells = image(await dataUrl(picture(matrix, scale, false)), 0, 0, across, down);
   const columns = matrix.keys.map(({ label }, index) => {
     const place = side + ((mirrored ? matrix.columns - 1 - index : index) + 0.5) * CELL;
     return `<text transform="translate(${place + 4} ${upright - 6}) rotate(-90)">${escaped(label)}</text>`;
@@ -51,7 +51,7 @@ export async function gridSvg(sentence, { family, special }) {
     for (let head = 0; head < heads; head++) {
       const matrix = sentence.matrix({ family, layer: String(layer), head: String(head), unit: "pieces", special });
       const [x, y] = [PAD + head * (wide + PAD), PAD + layer * (high + 32)];
-      parts.push(image(await dataUrl(picture(matrix, "abs")), x, y, wide, high),
+      parts.push(image(await dataUrl(picture(matrix, "abs", false)), x, y, wide, high),
         `<text x="${x}" y="${y + high + 16}" font-size="11">layer ${layer + 1}, head ${head + 1}</text>`);
     }
   }

@@ -29,8 +29,8 @@ const TABLES = { light: table(LIGHT), dark: table(DARK) };
 const LESS_TABLES = { light: table(LESS.light), dark: table(LESS.dark) };
 
 /** The colour of a share from 0 to 1; below 0, as differences are, another hue. */
-export function colour(share) {
-  const mode = isDark() ? "dark" : "light";
+export function colour(share, dark = isDark()) {
+  const mode = dark ? "dark" : "light";
   const found = share < 0 ? LESS_TABLES[mode] : TABLES[mode];
   return found[Math.min(Math.round(Math.abs(share) * (STEPS - 1)), STEPS - 1)];
 }

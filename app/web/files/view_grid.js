@@ -60,12 +60,11 @@ export function createGrid({ say }) {
   function tile(head, isMuted, index) {
     const canvas = h("canvas", { "aria-hidden": "true" });
     paintThumbnail(canvas, head.matrix, { width: 96, height: 72 });
-    const name = `Layer ${head.layer + 1}, head ${head.head + 1}`;
     return h("button", { type: "button", class: isMuted ? "tile muted" : "tile", tabindex: index ? "-1" : "0",
-      "data-head": head.name, "aria-label": `${name}${head.role && `, ${head.role}`}${isMuted ? ", muted" : ""}`,
+      "data-head": head.name,
       click: () => act(head, mode), pointerenter: () => read(head), focus: () => read(head),
       keydown: (event) => key(event, head) },
-    canvas, h("span", { class: "tile-name" }, `${head.layer + 1}·${head.head + 1}`), h("span", { class: "badge" }, isMuted ? "muted" : head.role));
+    canvas, h("span", { class: "tile-name" }, `${head.layer + 1}·${head.head + 1}`, h("span", { class: "sr" }, ` layer ${head.layer + 1}, head ${head.head + 1} `)), h("span", { class: "badge" }, isMuted ? "muted" : head.role));
   }
 
   function act(head, what) {
@@ -75,7 +74,7 @@ export function createGrid({ say }) {
 
   function read(head) {
     readout.textContent = `Layer ${head.layer + 1}, head ${head.head + 1}: mean of the largest weights ${head.focus.toFixed(2)}, `
-      + `entropy ${percent(head.spread)} of the most possible, ${head.role ? `mostly ${head.role}` : "nothing stands out"}.`;
+      + `entropy ${percent(head.spread)} of the most possible, ${head.role || "nothing stands out"}.`;
   }
 
   function key(event, head) {

@@ -21,6 +21,7 @@ export function createHead({ say }) {
   const hint = h("p", { class: "hint" });
   const readout = h("p", { class: "readout" });
   const bars = h("ol", { class: "rivals" });
+  const legend = scaleLegend();
   const stage = h("div", { class: "stage" });
   const body = h("div", { class: "head-body" }, stage, h("div", { class: "head-side" }, readout, bars));
   const empty = "Point at a cell to read its weight. Click to keep it.";
@@ -41,7 +42,7 @@ export function createHead({ say }) {
 
   const heat = new Heatmap({ name: "Attention weights", describe: (row, column) => cellOf(matrix, row, column), onPoint });
   const lines = new Lines({ onPoint });
-  const element = h("div", { class: "view head" }, controls.element, hint, body, scaleLegend());
+  const element = h("div", { class: "view head" }, controls.element, hint, body, legend);
 
   function update(sentence) {
     const now = state();
@@ -58,6 +59,8 @@ export function createHead({ say }) {
     if (shown === heat.element) heat.show(matrix, now.scale);
     if (shown === lines.element) lines.show(matrix);
     element.classList.toggle("absolute", now.scale === "abs");
+    legend.hidden = shown !== heat.element;
+    controls.scaled(shown === heat.element);
   }
 
   return { element, update, title: "Head", matrix: () => matrix, heat };
@@ -117,7 +120,8 @@ function createControls() {
   const hidden = (share) => {
     special.text.textContent = share === null ? "hide marks" : `hide marks (${percent(share)} hidden)`;
   };
-  return { element, update, hidden };
+  const scaled = (used) => { scale.element.hidden = !used; };
+  return { element, update, hidden, scaled };
 }
 
 const numbered = (count) => [...Array(count).keys()].map((index) => [index, index + 1]);

@@ -1,0 +1,138 @@
+"""The page with made-up answers: languages that the bundled model does not know, and very long sentences."""
+
+import base64
+import json
+from typing import Any
+
+import numpy as np
+
+ARABIC = ["القطة", "تنام", "على", "الكرسي"]
+CHINESE = ["猫", "在", "椅", "子", "上", "睡", "觉"]
+FRAME_MS = 50
+"""Generous: a frame of 60 a second has 17 ms, and machines that test have other work to do."""
+
+
+def side(words: list[str], space: str) -> dict[str, Any]:
+    tokens, parts, at = [], [], 0
+    for index, word in enumerate(words):
+        span = [at, at + len(word)]
+        tokens.append({"piece": word, "id": index, "span": span, "word": index, "special": None})
+        parts.append({"text": word, "span": span, "tokens": [index]})
+        at = span[1] + len(space)
+    tokens.append({"piece": "</s>", "id": 2, "span": None, "word": None, "special": "eos"})
+    return {"text": space.join(words), "span": [0, at], "tokens": tokens, "words": parts}
+
+
+def weights(queries: int, keys: int) -> dict[str, Any]:
+    random = np.random.default_rng(3)
+    values = random.dirichlet(np.full(keys, 0.1), size=(2, 4, queries)).astype("<f2")
+    data = base64.b64encode(values.tobytes()).decode()
+    return {
+        "shape": values.shape,
+        "layers": [0, 1],
+        "heads": [0, 1, 2, 3],
+        "encoding": "base64",
+        "dtype": "float16",
+        "data": data,
+    }
+
+
+def explained(source: dict[str, Any], target: dict[str, Any], families: list[str]) -> dict[str, Any]:
+    rivals = [{"piece": f"r{index}", "id": index, "logprob": -1.0 - index} for index in range(5)]
+    predicted = [{**token, "logprob": -0.2, "entropy": 0.4, "rivals": rivals} for token in target["tokens"]]
+    sizes = {"source": len(source["tokens"]), "target": len(predicted)}
+    axes = {"cross": ("target", "source"), "encoder": ("source", "source"), "decoder": ("target", "target")}
+    count = min(len(source["words"]), len(target["words"]))
+    return {
+        "id": "s0", "finish_reason": "eos", "source": source,
+        "target": {**target, "fed": ["<s>", *[token["piece"] for token in predicted[:-1]]], "predicted": predicted},
+        "attention": {"maps": {name: weights(*(sizes[end] for end in axes[name])) for name in families}},
+        "alignment": {"links": [{"source": index, "target": index, "score": 0.7} for index in range(count)]},
+        "signals": {"source_mass": [1.0] * len(source["words"]), "found": [], "mean_logprob": -0.2, "eos_mass": 0.1},
+    }  # fmt: skip
+
+
+def script(page: Any, source: tuple[str, dict[str, Any]], target: tuple[str, dict[str, Any]]) -> None:
+    languages = {"source": source[0], "target": target[0]}
+    info = {
+        "model": {"id": "scripted", "precision": "float32", "provider": "CPUExecutionProvider",
+                  "architecture": {"encoder_layers": 2, "decoder_layers": 2, "heads": 4}},
+        "limits": {"max_beam_size": 4, "default_beam_size": 1},
+    }  # fmt: skip
+    sides = {
+        name: {"text": one[1]["text"], "span": one[1]["span"]} for name, one in (("source", source), ("target", target))
+    }
+    segment = {**sides, "finish_reason": "eos", "alternatives": [], "log_prob": -1.0, "score": -0.2}
+    translation = {"text": target[1]["text"], **languages, "segments": [segment]}
+    answers = {
+        "/languages": lambda body: {"directions": [languages]},
+        "/info": lambda body: info,
+        "/translate": lambda body: {"translations": [translation], "usage": {"source_pieces": 1, "target_pieces": 1}},
+        "/attention": lambda body: {"segments": [explained(source[1], target[1], body["families"])]},
+    }
+    for path, answer in answers.items():
+        page.route(f"**{path}", lambda route, answer=answer: route.fulfill(
+            json=answer(json.loads(route.request.post_data or "{}"))))  # fmt: skip
+
+
+def show(page: Any, view: str, **state: str) -> None:
+    more = "".join(f"&{name}={value}" for name, value in state.items())
+    page.goto(f"/#view={view}&text=x{more}")
+    page.wait_for_selector("#view[aria-busy=false] .view")
+
+
+def test_right_to_left_and_chinese_labels(page: Any) -> None:
+    script(page, ("ar", side(ARABIC, " ")), ("zh", side(CHINESE, "")))
+    show(page, "head")
+    assert page.locator(".heat-columns span").last.inner_text() == ARABIC[0]
+    assert page.locator(".heat-columns bdi[lang=ar]").count() == len(ARABIC)
+    assert page.locator(".heat-rows bdi[lang=zh]").count() == len(CHINESE)
+    page.locator(".heat-cell").focus()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".heat-row [role=gridcell]").get_attribute("aria-colindex") == "2"
+    page.click("#tab-read")
+    words = page.locator(".words")
+    assert [words.nth(index).get_attribute("dir") for index in range(2)] == ["rtl", "ltr"]
+    assert [words.nth(index).get_attribute("lang") for index in range(2)] == ["ar", "zh"]
+
+
+def test_row_labels_stand_on_the_right_of_a_right_to_left_translation(page: Any) -> None:
+    script(page, ("zh", side(CHINESE, "")), ("ar", side(ARABIC, " ")))
+    show(page, "head")
+    rows, field = page.locator(".heat-rows").bounding_box(), page.locator(".heat-field").bounding_box()
+    assert rows["x"] >= field["x"] + field["width"] - 1
+
+
+def test_words_cannot_become_markup(page: Any) -> None:
+    script(page, ("en", side(["<img/src=x>", "</script>"], " ")), ("fr", side(["<b>x</b>"], " ")))
+    for view in ("read", "head", "grid", "steps", "compare"):
+        show(page, view)
+    assert page.locator("main b, main img").count() == 0
+
+
+SLOWEST_FRAMES = """async () => {
+  const heat = document.querySelector('.heat'), field = document.querySelector('.heat-field');
+  const box = heat.getBoundingClientRect(), times = [];
+  let before = await new Promise(requestAnimationFrame);
+  for (let step = 0; step < 90; step++) {
+    heat.scrollTo(step * 20, step * 20);
+    const place = { clientX: box.x + 200 + (step * 7) % 400, clientY: box.y + 200 + (step * 5) % 300, bubbles: true };
+    field.dispatchEvent(new PointerEvent('pointermove', place));
+    const now = await new Promise(requestAnimationFrame);
+    times.push(now - before);
+    before = now;
+  }
+  times.sort((one, other) => one - other);
+  return { median: times[45], p90: times[81], slowest: times[89] };
+}"""
+
+
+def test_two_hundred_words_stay_fluid(page: Any) -> None:
+    words = [f"word{index}" for index in range(200)]
+    script(page, ("en", side(words, " ")), ("fr", side(words, " ")))
+    show(page, "head")
+    page.wait_for_timeout(500)
+    times = page.evaluate(SLOWEST_FRAMES)
+    print(f"200 x 200 cells, scrolling and pointing: {times}")
+    assert times["median"] < FRAME_MS
+    assert page.locator(".heat canvas").evaluate("canvas => canvas.width * canvas.height") < 4_000_000
