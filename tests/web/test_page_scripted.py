@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,10 @@ def explained(source: dict[str, Any], target: dict[str, Any], families: list[str
     }  # fmt: skip
 
 
+def answering(answer: Callable[[dict[str, Any]], Any]) -> Callable[[Any], None]:
+    return lambda route: route.fulfill(json=answer(json.loads(route.request.post_data or "{}")))
+
+
 def script(page: Any, source: tuple[str, dict[str, Any]], target: tuple[str, dict[str, Any]]) -> None:
     languages = {"source": source[0], "target": target[0]}
     info = {
@@ -71,8 +76,7 @@ def script(page: Any, source: tuple[str, dict[str, Any]], target: tuple[str, dic
         "/attention": lambda body: {"segments": [explained(source[1], target[1], body["families"])]},
     }
     for path, answer in answers.items():
-        page.route(f"**{path}", lambda route, answer=answer: route.fulfill(
-            json=answer(json.loads(route.request.post_data or "{}"))))  # fmt: skip
+        page.route(f"**{path}", answering(answer))
 
 
 def show(page: Any, view: str, **state: str) -> None:
