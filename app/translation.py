@@ -99,7 +99,8 @@ class ModelInfo:
 
     ``precision`` and ``provider`` are those in use; ``architecture`` and ``limits`` are the model's sizes.
     ``alignment_rule`` says how alignments read the decoder layer ``alignment_layer``; ``alignment_measured`` whether
-    the model's maker has chosen both by measuring, or the last layer is read for want of that.
+    the model's maker has chosen both by measuring, or the last layer is read for want of that. ``signals`` is how
+    far hints can be trusted, ``analysis`` what the heads do; each None where it was not measured.
     """
 
     id: str
@@ -113,3 +114,5 @@ class ModelInfo:
     alignment_layer: int = 0
     alignment_rule: RuleName = "predicted"
     alignment_measured: bool = False
+    signals: dict[str, object] | None = None
+    analysis: dict[str, object] | None = None

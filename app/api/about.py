@@ -44,6 +44,10 @@ class ModelDetails(BaseModel):
     alignment_measured: bool = Field(
         description="Whether that layer was chosen, with the rule, by measuring; else it is the last one."
     )
+    signals: dict[str, Any] | None = Field(
+        description="How often each hint is given and right, by direction (`model.calibrate`); null if not measured."
+    )
+    analysis: dict[str, Any] | None = Field(description="What the heads do (`model.analyse`); null if not measured.")
     certificate: dict[str, Any] = Field(description="What was compared when the model was exported, with the results.")
 
 
@@ -86,6 +90,8 @@ _EXAMPLE_INFO = {
         "alignment_layer": 5,
         "alignment_rule": "predicted",
         "alignment_measured": False,
+        "signals": {"en-fr": {"sentences": 400}},
+        "analysis": {"sentences": 400},
         "certificate": {"bleu": {"int8": 37.1}},
     },
     "limits": {

@@ -23,6 +23,8 @@ Span = tuple[int, int]
 class Thresholds:
     """When a signal is given; one place for all of them.
 
+    ``python -m model.calibrate`` measures, for one model, how often each is given and how often it is right.
+
     Attributes:
         ignored_source: least weight that a source word gets from all target words together.
         unsourced_target: least weight that a target word puts on the source word it looks at most.
@@ -31,8 +33,8 @@ class Thresholds:
         repeated_words: longest phrase whose immediate repetition is looked for.
     """
 
-    ignored_source: float = 0.2
-    unsourced_target: float = 0.1
+    ignored_source: float = 0.06
+    unsourced_target: float = 0.15
     low_logprob: float = -3.0
     copied_words: int = 3
     repeated_words: int = 5
@@ -88,7 +90,12 @@ class Signals:
 
 
 def find_signals(
-    alignment: Alignment, cross: Float32, log_probs: Float32, source: Sequence[SignalWord], target: Sequence[SignalWord]
+    alignment: Alignment,
+    cross: Float32,
+    log_probs: Float32,
+    source: Sequence[SignalWord],
+    target: Sequence[SignalWord],
+    thresholds: Thresholds = THRESHOLDS,
 ) -> Signals:
     """All signals of one sentence.
 
@@ -98,42 +105,39 @@ def find_signals(
     """
     mass = alignment.soft.sum(axis=0)
     found = [
-        *_ignored(mass, source),
-        *_unsourced(alignment.soft, target),
-        *_repeated(source, target),
-        *_copied(source, target),
-        *_unlikely(log_probs, target),
+        *_ignored(mass, source, thresholds.ignored_source),
+        *_unsourced(alignment.soft, target, thresholds.unsourced_target),
+        *_repeated(source, target, thresholds.repeated_words),
+        *_copied(source, target, thresholds.copied_words),
+        *_unlikely(log_probs, target, thresholds.low_logprob),
     ]
     eos_mass = float(cross[alignment.rule.layer].mean(axis=0)[:, -1].mean())
     return Signals(float(log_probs.mean()), tuple(map(float, mass)), eos_mass, tuple(found))
 
 
-def _ignored(mass: Float32, source: Sequence[SignalWord]) -> Iterator[Signal]:
-    limit = THRESHOLDS.ignored_source
+def _ignored(mass: Float32, source: Sequence[SignalWord], limit: float) -> Iterator[Signal]:
     for index, word in enumerate(source):
         if word.bare and mass[index] < limit:
             yield Signal("ignored_source", "source", index, index, word.span, float(mass[index]), limit)
 
 
-def _unsourced(soft: Float32, target: Sequence[SignalWord]) -> Iterator[Signal]:
-    limit = THRESHOLDS.unsourced_target
+def _unsourced(soft: Float32, target: Sequence[SignalWord], limit: float) -> Iterator[Signal]:
     for index, word in enumerate(target):
         most = float(soft[index].max(initial=0.0))
         if word.bare and most < limit:
             yield Signal("unsourced_target", "target", index, index, word.span, most, limit)
 
 
-def _unlikely(log_probs: Float32, target: Sequence[SignalWord]) -> Iterator[Signal]:
-    limit = THRESHOLDS.low_logprob
+def _unlikely(log_probs: Float32, target: Sequence[SignalWord], limit: float) -> Iterator[Signal]:
     for index, word in enumerate(target):
         mean = float(np.mean([log_probs[token] for token in word.tokens]))
         if mean < limit:
             yield Signal("low_logprob", "target", index, index, word.span, mean, limit)
 
 
-def _repeated(source: Sequence[SignalWord], target: Sequence[SignalWord]) -> Iterator[Signal]:
+def _repeated(source: Sequence[SignalWord], target: Sequence[SignalWord], longest: int) -> Iterator[Signal]:
     """Phrases said twice in a row, where the source does not repeat itself at that length."""
-    for length in range(1, THRESHOLDS.repeated_words + 1):
+    for length in range(1, longest + 1):
         if any(True for _ in _repetitions(source, length)):
             continue
         for start in _repetitions(target, length):
@@ -155,16 +159,16 @@ def _repetitions(words: Sequence[SignalWord], length: int) -> Iterator[int]:
             yield start
 
 
-def _copied(source: Sequence[SignalWord], target: Sequence[SignalWord]) -> Iterator[Signal]:
+def _copied(source: Sequence[SignalWord], target: Sequence[SignalWord], fewest: int) -> Iterator[Signal]:
     """Runs of words that stand in the source just so: one alike may be a name or a cognate, several are not."""
     start = 0
     while start < len(target):
         length = max((_common(source, target, first, start) for first in range(len(source))), default=0)
         words = sum(1 for word in target[start : start + length] if any(map(str.isalpha, word.text)))
-        if words >= THRESHOLDS.copied_words:
+        if words >= fewest:
             last = start + length - 1
             span = (target[start].span[0], target[last].span[1])
-            yield Signal("copy_through", "target", start, last, span, float(words), float(THRESHOLDS.copied_words))
+            yield Signal("copy_through", "target", start, last, span, float(words), float(fewest))
         start += max(length, 1)
 
 

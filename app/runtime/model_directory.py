@@ -13,6 +13,8 @@ FORMAT_VERSION = 1
 CONFIG_FILE = "config.json"
 CHECKSUMS_FILE = "checksums.json"
 CERTIFICATE_FILE = "certificate.json"
+SIGNALS_FILE = "signals.json"
+ANALYSIS_FILE = "analysis.json"
 WEIGHTS_FILE = "weights.bin"
 EXPLAIN_FILE = "explain.onnx"
 COPY_ROWS_FILE = "copy_rows.onnx"
@@ -133,6 +135,11 @@ class ModelDirectory:
         """What was compared when the directory was made."""
         certificate: dict[str, Any] = json.loads(self.file(CERTIFICATE_FILE).read_text(encoding="utf-8"))
         return certificate
+
+    def report(self, name: str) -> dict[str, Any] | None:
+        """What was measured of the model and lies beside it, such as ``SIGNALS_FILE``; None where it was not."""
+        faults: list[str] = []
+        return _read_json(self.file(name), faults) if self.file(name).is_file() else None
 
 
 def open_model_directory(path: Path) -> ModelDirectory:
