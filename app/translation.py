@@ -1,12 +1,12 @@
 """The data of a translation: what is asked for and what is answered."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.attention.alignment import RuleName
 from app.engine.hypotheses import FinishReason
 from app.explanation import ExplainedText, ExplanationRequest, HeadMask
-from app.text.offsets import OffsetUnit
+from app.text.offsets import OffsetConverter, OffsetUnit
 
 SegmentFinish = FinishReason | Literal["copied"]
 
@@ -116,3 +116,19 @@ class ModelInfo:
     alignment_measured: bool = False
     signals: dict[str, object] | None = None
     analysis: dict[str, object] | None = None
+
+
+def in_unit(unit: OffsetUnit, text: str, translation: Translation) -> Translation:
+    """``translation`` with the spans of its segments, until now in code points, in ``unit``."""
+    if unit == "codepoint":
+        return translation
+    in_source, in_target = OffsetConverter(text, unit), OffsetConverter(translation.text, unit)
+    segments = (
+        replace(
+            segment,
+            source=replace(segment.source, span=in_source(segment.source.span)),
+            target=replace(segment.target, span=in_target(segment.target.span)),
+        )
+        for segment in translation.segments
+    )
+    return replace(translation, segments=tuple(segments))

@@ -9,14 +9,13 @@ from app.attention.selection import AttentionDepths
 from app.engine.engine import Engine, EngineState, Sentence
 from app.engine.hypotheses import Hypothesis, SearchOptions, target_room
 from app.engine.step_model import ExplainModel
-from app.errors import DeadlineExceeded
+from app.errors import DeadlineExceeded, NotReady
 from app.explainer import Asked, Explainer, ExplainerSettings, Pair, TextPairs
 from app.explanation import ExplainedText, ExplainRequest
 from app.muted_search import MutedSearch
 from app.pairing import pair_texts
 from app.streaming import Tell, Watch
 from app.text.normalise import normalise
-from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.segments import is_translatable, join
 from app.text.split import split
 from app.text.tokenizer import Tokenizer
@@ -30,6 +29,7 @@ from app.translation import (
     TranslateResult,
     Translation,
     Usage,
+    in_unit,
 )
 
 
@@ -92,6 +92,11 @@ class Translator:
         """Whether the engine takes requests now."""
         return self._engine.state is EngineState.READY
 
+    def _check_ready(self) -> None:
+        """What does not go through the engine is refused when the engine refuses."""
+        if not self.ready():
+            raise NotReady(f"the engine is {self._engine.state.value}")
+
     async def translate(self, request: TranslateRequest, tell: Tell | None = None) -> TranslateResult:
         """Translates every text of ``request``; cancelling the call frees its rows in the engine.
 
@@ -124,6 +129,7 @@ class Translator:
             explained = result.translations[0].explained
             assert explained is not None
             return explained
+        self._check_ready()
         asked = self._explainer.resolve(request.wanted, request.head_mask)
         seconds = self._settings.deadline_seconds
         try:
@@ -148,7 +154,7 @@ class Translator:
             translations = [
                 replace(translation, explained=one) for translation, one in zip(translations, explained, strict=True)
             ]
-        placed = (_in_unit(request.offset_unit, *one) for one in zip(request.texts, translations, strict=True))
+        placed = (in_unit(request.offset_unit, *one) for one in zip(request.texts, translations, strict=True))
         return TranslateResult(tuple(placed), usage)
 
     def _read(self, text: str, request: TranslateRequest) -> list[_Part]:
@@ -174,6 +180,7 @@ class Translator:
             if part.source_ids
         ]
         if asked.masks is not None:
+            self._check_ready()
             return await self._muted.search(sentences, asked.masks)
         answers = self._engine.submit(sentences, self._settings.deadline_seconds, watch.decided if watch else None)
         if watch:
@@ -255,22 +262,6 @@ class Translator:
 def _places(texts: Sequence[Sequence[_Part]]) -> list[tuple[int, int]]:
     """Text and number of every sentence that is decoded."""
     return [(i, j) for i, parts in enumerate(texts) for j, part in enumerate(parts) if part.source_ids]
-
-
-def _in_unit(unit: OffsetUnit, text: str, translation: Translation) -> Translation:
-    """``translation`` with the spans of its segments, until now in code points, in ``unit``."""
-    if unit == "codepoint":
-        return translation
-    in_source, in_target = OffsetConverter(text, unit), OffsetConverter(translation.text, unit)
-    segments = (
-        replace(
-            segment,
-            source=replace(segment.source, span=in_source(segment.source.span)),
-            target=replace(segment.target, span=in_target(segment.target.span)),
-        )
-        for segment in translation.segments
-    )
-    return replace(translation, segments=tuple(segments))
 
 
 def _translation_of(request: ExplainRequest) -> TranslateRequest:

@@ -14,7 +14,7 @@ from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths, AttentionSelection, MapFormat
 from app.engine.engine import Engine, EngineSettings
 from app.engine.step_model import Explanation, Float32, HeadMasks, StepModel
-from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, TooLarge
+from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, NotReady, TooLarge
 from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
 from app.main import Running, create_app
 from app.settings import Settings
@@ -220,6 +220,15 @@ def test_muted_heads_take_the_slow_path(world: World) -> None:
     with pytest.raises(InvalidInput) as caught:
         world.translate("The cat.", head_mask={"cross": ((1.0,) * 4,)})
     assert (caught.value.field, caught.value.limit) == ("head_mask.cross", [2, 4])
+
+
+def test_what_does_not_need_the_engine_stops_with_it(world: World) -> None:
+    world.engine.stop(5)
+    wanted = ExplanationRequest(AttentionSelection(("encoder",)), alignment=False)
+    with pytest.raises(NotReady, match="stopped"):
+        world.explain(ExplainRequest("The cat.", "en", "fr", "Le chat.", wanted))
+    with pytest.raises(NotReady, match="stopped"):
+        world.translate("The cat.", head_mask={})
 
 
 def test_layers_are_those_of_each_family(world: World) -> None:
