@@ -32,11 +32,11 @@ def _measure(name: str, model: Path, peer: Path, threads: int) -> dict[str, floa
         from app.runtime.model_directory import open_model_directory
         from tests.benchmarks.our_decoder import OurDecoder
 
-        decode = OurDecoder(open_model_directory(model), threads).translate
+        decode = OurDecoder(open_model_directory(model), threads, 1).translate
     else:
         from tests.benchmarks.ctranslate2_peer import CTranslate2Peer
 
-        decode = CTranslate2Peer(peer, tokenizer, threads).translate
+        decode = CTranslate2Peer(peer, tokenizer, threads, 1).translate
     seconds = time.perf_counter() - began
     for batch in batches:
         decode(batch, BEAM_SIZE, TARGET_LEN)

@@ -1,21 +1,31 @@
-"""Our engine's search without its queue, int8."""
+"""Our engine, int8, as the server runs it."""
 
 from collections.abc import Sequence
 
-from app.engine.batch_search import search_batch
+from app.engine.engine import Engine, EngineSettings, Sentence
 from app.engine.hypotheses import SearchOptions
 from app.runtime.model_directory import ModelDirectory
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions
 
+_PATIENCE_SECONDS = 600
+
 
 class OurDecoder:
-    """Decodes ids."""
+    """Decodes ids; ``batches`` of at most ``batch_rows`` rows at the same time, ``threads`` for each."""
 
-    def __init__(self, directory: ModelDirectory, threads: int) -> None:
+    def __init__(self, directory: ModelDirectory, batches: int, threads: int, batch_rows: int = 128) -> None:
         self.model = OnnxStepModel(directory, RuntimeOptions("cpu", "int8", threads))
+        self._engine = Engine(self.model, EngineSettings(batch_rows, 1_000_000, batches))
+        self._engine.start()
 
     def translate(self, sources: Sequence[Sequence[int]], beam_size: int, target_len: int) -> list[list[int]]:
-        """Best hypothesis of every source in one batch."""
+        """Best hypothesis of every source, all submitted at once."""
         options = SearchOptions(beam_size, 1.0, 0, target_len)
-        return [list(found[0].ids) for found in search_batch(self.model, sources, options)]
+        sentences = [Sentence(tuple(source), options) for source in sources]
+        answers = self._engine.submit(sentences, _PATIENCE_SECONDS)
+        return [list(answer.result()[0].ids) for answer in answers]
+
+    def close(self) -> None:
+        """Ends the engine's threads."""
+        self._engine.stop(0)
