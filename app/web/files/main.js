@@ -185,6 +185,7 @@ async function open() {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
   });
   onChange(changed);
+  byId("translate").disabled = false;
   const { model } = session.info;
   status(`${model.id}, ${model.precision}, ${model.provider.replace("ExecutionProvider", "")}`);
   if (state().text) await run();
