@@ -9,6 +9,8 @@ from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.errors import QueueFull, TooLarge
 
 _RETRY_AFTER_SECONDS = 1
+_SHORT_REQUEST_SENTENCES = 4
+_SHORTS_FOR_A_LONG = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +35,23 @@ class Ticket:
     answer: "Future[list[Hypothesis]]" = field(default_factory=Future)
 
 
+Turns = OrderedDict[int, deque[Ticket]]
+"""What each request has waiting; the first is next."""
+
+
 class Scheduler:
     """Bounded queue with turns: each request gives one sentence, then it is the next request's turn.
 
-    A request of one sentence therefore waits for at most one sentence of every other request, however
-    long those are.
+    Short requests take turns among themselves, so do long ones. Somebody sits before a short one, so while both
+    kinds wait, three sentences of short requests are followed by one of a long one. Nobody starves: whoever is
+    next in a request waits for at most four sentences for each request that is before it.
     """
 
     def __init__(self, queue_sentences: int) -> None:
         self._capacity = queue_sentences
-        self._queues: OrderedDict[int, deque[Ticket]] = OrderedDict()
+        self._short: Turns = OrderedDict()
+        self._long: Turns = OrderedDict()
+        self._shorts_in_a_row = 0
         self._waiting = 0
         self._rows = 0
 
@@ -67,7 +76,8 @@ class Scheduler:
         if self._waiting + len(tickets) > self._capacity:
             raise QueueFull(self._waiting, self._capacity, _RETRY_AFTER_SECONDS)
         for ticket in tickets:
-            self._queues.setdefault(ticket.request, deque()).append(ticket)
+            turns = self._short if len(tickets) <= _SHORT_REQUEST_SENTENCES else self._long
+            turns.setdefault(ticket.request, deque()).append(ticket)
         self._count(tickets, 1)
 
     def take(self, free_rows: int, wanted_rows: int) -> list[Ticket]:
@@ -77,36 +87,48 @@ class Scheduler:
         narrow ones. The last may go beyond what is wanted.
         """
         taken: list[Ticket] = []
-        while self._queues and wanted_rows > 0:
-            request, queue = next(iter(self._queues.items()))
+        while (self._short or self._long) and wanted_rows > 0:
+            turns = self._next_turns()
+            request, queue = next(iter(turns.items()))
             width = queue[0].options.beam_size
             if width > free_rows:
                 break
             free_rows -= width
             wanted_rows -= width
             taken.append(queue.popleft())
+            self._shorts_in_a_row = self._shorts_in_a_row + 1 if turns is self._short else 0
             if queue:
-                self._queues.move_to_end(request)
+                turns.move_to_end(request)
             else:
-                del self._queues[request]
+                del turns[request]
         self._count(taken, -1)
         return taken
 
     def drop(self, unwanted: Callable[[Ticket], bool]) -> list[Ticket]:
         """Removes waiting sentences; returns them."""
-        dropped: list[Ticket] = []
-        for request, queue in list(self._queues.items()):
-            stays = deque(ticket for ticket in queue if not unwanted(ticket))
-            if len(stays) == len(queue):
-                continue
-            dropped += [ticket for ticket in queue if unwanted(ticket)]
-            if stays:
-                self._queues[request] = stays
-            else:
-                del self._queues[request]
+        dropped = _drop(self._short, unwanted) + _drop(self._long, unwanted)
         self._count(dropped, -1)
         return dropped
+
+    def _next_turns(self) -> "Turns":
+        """Whose turn it is: short requests', but for every fourth sentence."""
+        longs_turn = self._shorts_in_a_row >= _SHORTS_FOR_A_LONG or not self._short
+        return self._long if self._long and longs_turn else self._short
 
     def _count(self, tickets: Sequence[Ticket], sign: int) -> None:
         self._waiting += sign * len(tickets)
         self._rows += sign * sum(ticket.options.beam_size for ticket in tickets)
+
+
+def _drop(turns: Turns, unwanted: Callable[[Ticket], bool]) -> list[Ticket]:
+    dropped: list[Ticket] = []
+    for request, queue in list(turns.items()):
+        stays = deque(ticket for ticket in queue if not unwanted(ticket))
+        if len(stays) == len(queue):
+            continue
+        dropped += [ticket for ticket in queue if unwanted(ticket)]
+        if stays:
+            turns[request] = stays
+        else:
+            del turns[request]
+    return dropped
