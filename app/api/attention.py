@@ -11,6 +11,7 @@ from app.api.attention_schemas import EXAMPLE_EXPLAIN, AttentionBody
 from app.api.disconnect import until_disconnect
 from app.api.examples import error_documentation, example_of
 from app.api.explained import explained_answer
+from app.api.json_response import json_response
 from app.api.limits import check_explain
 from app.api.service import Limits, Service
 from app.attention.encodings import npz
@@ -52,7 +53,7 @@ async def explain(
         if as_npz:
             archive = npz(explained.arrays, body.dtype, explained.answer.model_dump(mode="json"))
             return Response(archive, media_type=NPZ)
-        return Response(explained.answer.model_dump_json(), media_type="application/json")
+        return json_response(explained.answer.model_dump_json(), request)
 
     # Attention can be megabytes of text; meanwhile others are served.
     return await asyncio.to_thread(rendered)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Request, Response
 from app.api.answers import TranslateAnswer, translate_answer
 from app.api.disconnect import until_disconnect
 from app.api.examples import TRANSLATE_ANSWER, error_documentation, example_of
+from app.api.json_response import json_response
 from app.api.limits import check_request
 from app.api.schemas import EXAMPLE_REQUESTS, TranslateBody
 from app.api.service import Limits, Service
@@ -39,8 +40,9 @@ async def translate(
     check_request(wanted, limits, service.languages())
     result = await until_disconnect(request, service.translate(wanted))
 
-    def rendered() -> str:
-        return translate_answer(wanted, result, service.info(), body.alignment).model_dump_json()
+    def rendered() -> Response:
+        answer = translate_answer(wanted, result, service.info(), body.alignment)
+        return json_response(answer.model_dump_json(), request)
 
     # Attention can be megabytes of text; meanwhile others are served.
-    return Response(await asyncio.to_thread(rendered), media_type="application/json")
+    return await asyncio.to_thread(rendered)
