@@ -9,8 +9,8 @@ import numpy as np
 
 ARABIC = ["القطة", "تنام", "على", "الكرسي"]
 CHINESE = ["猫", "在", "椅", "子", "上", "睡", "觉"]
-FRAME_MS = 50
-"""Generous: a frame of 60 a second has 17 ms, and machines that test have other work to do."""
+FRAME_MS = 17
+"""What a frame of 60 a second has."""
 
 
 def side(words: list[str], space: str) -> dict[str, Any]:
@@ -114,21 +114,21 @@ def test_words_cannot_become_markup(page: Any) -> None:
     assert page.locator("main b, main img").count() == 0
 
 
-SLOWEST_FRAMES = """async () => {
+FRAMES = """async () => {
   const heat = document.querySelector('.heat'), field = document.querySelector('.heat-field');
-  const box = heat.getBoundingClientRect(), times = [];
-  let before = await new Promise(requestAnimationFrame);
-  for (let step = 0; step < 90; step++) {
+  const box = heat.getBoundingClientRect();
+  for (let step = 0; step < 60; step++) {
     heat.scrollTo(step * 20, step * 20);
     const place = { clientX: box.x + 200 + (step * 7) % 400, clientY: box.y + 200 + (step * 5) % 300, bubbles: true };
     field.dispatchEvent(new PointerEvent('pointermove', place));
-    const now = await new Promise(requestAnimationFrame);
-    times.push(now - before);
-    before = now;
+    await new Promise(requestAnimationFrame);
   }
-  times.sort((one, other) => one - other);
-  return { median: times[45], p90: times[81], slowest: times[89] };
 }"""
+
+
+def busy_seconds(session: Any) -> float:
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
 
 
 def test_two_hundred_words_stay_fluid(page: Any) -> None:
@@ -136,7 +136,25 @@ def test_two_hundred_words_stay_fluid(page: Any) -> None:
     script(page, ("en", side(words, " ")), ("fr", side(words, " ")))
     show(page, "head")
     page.wait_for_timeout(500)
-    times = page.evaluate(SLOWEST_FRAMES)
-    print(f"200 x 200 cells, scrolling and pointing: {times}")
-    assert times["median"] < FRAME_MS
+    # Time of the page's thread: what else runs on the machine is not the page's fault.
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before = busy_seconds(session)
+    page.evaluate(FRAMES)
+    frame_ms = (busy_seconds(session) - before) / 60 * 1000
+    print(f"200 x 200 cells, scrolling and pointing: {frame_ms:.1f} ms a frame")
+    assert 0 < frame_ms < FRAME_MS
     assert page.locator(".heat canvas").evaluate("canvas => canvas.width * canvas.height") < 4_000_000
+
+
+def test_a_tap_reads_a_cell_and_a_second_tap_keeps_it(browser: Any, address: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, base_url=address)
+    page = context.new_page()
+    script(page, ("en", side(["one", "two", "three"], " ")), ("fr", side(["un", "deux", "trois"], " ")))
+    show(page, "head")
+    field = page.locator(".heat-field")
+    field.tap(position={"x": 60, "y": 60})
+    assert page.locator(".heat.pointed:not(.locked)").count() == 1
+    field.tap(position={"x": 60, "y": 60})
+    assert page.locator(".heat.locked").count() == 1
+    context.close()

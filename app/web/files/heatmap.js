@@ -34,7 +34,8 @@ export class Heatmap {
     new ResizeObserver(() => this.layout()).observe(this.element);
     onSchemeChange(() => this.matrix && this.show(this.matrix, this.scale));
     this.field.addEventListener("pointermove", (event) => this.hover(event));
-    this.field.addEventListener("pointerleave", () => this.locked || this.point(null));
+    // A finger that is lifted leaves as well, but what it pointed at is still being read.
+    this.field.addEventListener("pointerleave", ({ pointerType }) => this.locked || pointerType === "touch" || this.point(null));
     this.field.addEventListener("click", (event) => this.press(event));
     this.cell.addEventListener("focus", () => this.point(this.at, "focus"));
     this.cell.addEventListener("keydown", (event) => this.key(event));
