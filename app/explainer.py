@@ -1,6 +1,6 @@
 """From pairs of sentences to explanations: one pass of the explain model each, then words, maps, links, signals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,21 +116,26 @@ class Explainer:
             raise InvalidInput(message, field=field, limit=list(expected), value=given)
         return np.array(rows, dtype=np.float32)
 
-    def explain(self, texts: Sequence[TextPairs], asked: Asked) -> list[ExplainedText]:
-        """Explains every sentence of every text.
+    def explain(
+        self, texts: Sequence[TextPairs], asked: Asked, check: Callable[[], None] = lambda: None
+    ) -> list[ExplainedText]:
+        """Explains every sentence of every text; ``check`` is called before each, what it raises ends the work.
 
         Raises:
             TooLarge: more attention weights than an answer may hold; nothing was computed.
         """
         assert asked.wanted is not None
         placed = [_place(text, asked.wanted.offset_unit) for text in texts]
+        every = [segment for segments in placed for segment in segments]
         if asked.chosen:
-            self._check_size(asked.chosen, [segment for segments in placed for segment in segments])
+            self._check_size(asked.chosen, every)
+        if asked.wanted.soft:
+            self._check_soft(every)
         return [
             ExplainedText(
                 text.text,
                 text.target_text,
-                tuple(self._explain(segment, asked) for segment in segments),
+                tuple(self._explain(segment, asked, check) for segment in segments),
                 asked.wanted,
                 muted=asked.masks is not None,
             )
@@ -151,11 +156,21 @@ class Explainer:
         )
         raise TooLarge(message, field="attention", limit=limit, value=values)
 
+    def _check_soft(self, segments: Iterable[ExplainedSegment]) -> None:
+        """The weights between words are always JSON."""
+        both = ((one.source.tokenised.words, one.target.side.tokenised.words) for one in segments if one.target)
+        values = sum(len(source) * len(target) for source, target in both)
+        limit = self._settings.max_attention_values
+        if values > limit:
+            message = f"alignment.soft: {values:,} weights between words, an answer holds {limit:,}: leave it out"
+            raise TooLarge(message, field="alignment.soft", limit=limit, value=values)
+
     def _limit(self, encoding: Encoding) -> int:
         return self._settings.max_attention_values * (1 if encoding == "json" else _BINARY_ROOM)
 
-    def _explain(self, segment: ExplainedSegment, asked: Asked) -> ExplainedSegment:
+    def _explain(self, segment: ExplainedSegment, asked: Asked, check: Callable[[], None]) -> ExplainedSegment:
         """``segment`` with everything that was asked for."""
+        check()
         source_ids = [token.id for token in segment.source.tokenised.tokens]
         if not source_ids:
             return segment

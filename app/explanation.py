@@ -24,6 +24,7 @@ class ExplanationRequest:
     Attributes:
         attention: which maps; None for none.
         alignment: whether to align words.
+        soft: whether to return the weights between all words as well.
         offset_unit: what spans count.
         path: what stands before the fields of ``attention`` in the request, for messages.
     """
@@ -32,6 +33,7 @@ class ExplanationRequest:
     alignment: bool
     offset_unit: OffsetUnit = "codepoint"
     path: str = "attention."
+    soft: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,40 +1,28 @@
 """Search with muted heads: off the engine, so that nobody else's steps get slower."""
 
-import asyncio
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from app.abandonable import Abandonable, Check
 from app.engine.batch_search import search_batch
 from app.engine.engine import Sentence
 from app.engine.hypotheses import Hypothesis
 from app.engine.step_model import ExplainModel, HeadMasks
 
 
-class _GivenUp(Exception):
-    """Nobody waits for the search any more."""
-
-
 class MutedSearch:
-    """One request at a time, one sentence after the other, in float32; others wait their turn within their deadline."""
+    """One sentence at a time, in float32; sentences of different requests take turns."""
 
     def __init__(self, model: ExplainModel) -> None:
         self._model = model
-        self._turn = asyncio.Semaphore(1)
+        self._turns = Abandonable(at_once=1)
 
     async def search(self, sentences: Sequence[Sentence], masks: HeadMasks) -> list[list[Hypothesis]]:
         """Hypotheses of every sentence; a cancelled call ends its search at the next step."""
-        given_up = threading.Event()
+        return [await self._turns.run(self._work(sentence, masks)) for sentence in sentences]
 
-        def check() -> None:
-            if given_up.is_set():
-                raise _GivenUp
-
-        def work() -> list[list[Hypothesis]]:
+    def _work(self, sentence: Sentence, masks: HeadMasks) -> Callable[[Check], list[Hypothesis]]:
+        def work(check: Check) -> list[Hypothesis]:
             model = self._model.step_model(masks, check)
-            return [search_batch(model, [sentence.source], sentence.options)[0] for sentence in sentences]
+            return search_batch(model, [sentence.source], sentence.options)[0]
 
-        async with self._turn:
-            try:
-                return await asyncio.to_thread(work)
-            finally:
-                given_up.set()
+        return work

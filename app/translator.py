@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from app.abandonable import Abandonable
 from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths
 from app.engine.engine import Engine, EngineState, Sentence
@@ -31,6 +32,8 @@ from app.translation import (
     Usage,
     in_unit,
 )
+
+_EXPLAINED_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Translator:
         self._tokenizer = tokenizer
         self._engine = engine
         self._muted = MutedSearch(explain_model)
+        self._explaining = Abandonable(_EXPLAINED_AT_ONCE)
         explaining = ExplainerSettings(settings.depths, settings.alignment, settings.max_attention_values)
         self._explainer = Explainer(tokenizer, explain_model, explaining)
 
@@ -135,9 +139,12 @@ class Translator:
         try:
             async with asyncio.timeout(seconds):
                 pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
-                return (await asyncio.to_thread(self._explainer.explain, [pairs], asked))[0]
+                return (await self._explain([pairs], asked))[0]
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
+
+    async def _explain(self, texts: Sequence[TextPairs], asked: Asked) -> list[ExplainedText]:
+        return await self._explaining.run(lambda check: self._explainer.explain(texts, asked, check))
 
     async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
@@ -150,7 +157,7 @@ class Translator:
         usage = _usage(request, translations, texts)
         if asked.wanted is not None:
             work = [self._pairs(request, *both) for both in zip(request.texts, translations, found, strict=True)]
-            explained = await asyncio.to_thread(self._explainer.explain, work, asked)
+            explained = await self._explain(work, asked)
             translations = [
                 replace(translation, explained=one) for translation, one in zip(translations, explained, strict=True)
             ]

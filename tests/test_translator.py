@@ -222,6 +222,17 @@ def test_muted_heads_take_the_slow_path(world: World) -> None:
     assert (caught.value.field, caught.value.limit) == ("head_mask.cross", [2, 4])
 
 
+def test_weights_between_words_count_against_the_limit(tiny_tokenizer: Path) -> None:
+    world = World(Tokenizer(tiny_tokenizer), dataclasses.replace(SETTINGS, max_attention_values=5))
+    wanted = ExplanationRequest(None, alignment=True, soft=True)
+    with pytest.raises(TooLarge) as caught:
+        world.translate("The cat sleeps.", explain=wanted)
+    assert (caught.value.field, caught.value.limit, caught.value.value) == ("alignment.soft", 5, 16)
+    links = world.translate("The cat sleeps.", explain=dataclasses.replace(wanted, soft=False))
+    assert links.translations[0].explained is not None
+    world.engine.stop(5)
+
+
 def test_what_does_not_need_the_engine_stops_with_it(world: World) -> None:
     world.engine.stop(5)
     wanted = ExplanationRequest(AttentionSelection(("encoder",)), alignment=False)

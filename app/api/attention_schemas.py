@@ -150,7 +150,13 @@ class AttentionBody(AttentionOptions):
             self.source,
             self.target,
             self.target_text,
-            ExplanationRequest(self.selection(npz), self.alignment is not None, self.offset_unit, path=""),
+            ExplanationRequest(
+                self.selection(npz),
+                self.alignment is not None,
+                self.offset_unit,
+                path="",
+                soft=self.alignment is not None and self.alignment.soft,
+            ),
             self.head_mask.to_domain() if self.head_mask else None,
         )
 

@@ -94,11 +94,16 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ClientDisconnected, _handle_disconnect)
 
 
-async def _handle(request: Request, error: Exception) -> Response:
+def logged_response(request: Request, error: Exception) -> JSONResponse:
+    """``error_response``; what is our own fault is logged with its cause."""
     response = error_response(error)
     if response.status_code == 500:
         _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return response
+
+
+async def _handle(request: Request, error: Exception) -> Response:
+    return logged_response(request, error)
 
 
 async def _handle_disconnect(_request: Request, _error: Exception) -> Response:

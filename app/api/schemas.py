@@ -73,7 +73,8 @@ class TranslateBody(BaseModel):
         explain = None
         if self.attention or self.alignment:
             selection = self.attention.selection() if self.attention else None
-            explain = ExplanationRequest(selection, self.alignment is not None, self.offset_unit)
+            soft = self.alignment is not None and self.alignment.soft
+            explain = ExplanationRequest(selection, self.alignment is not None, self.offset_unit, soft=soft)
         return TranslateRequest(
             texts=(self.text,) if isinstance(self.text, str) else tuple(self.text),
             source=self.source,

@@ -11,7 +11,7 @@ from fastapi.responses import StreamingResponse
 
 from app.api.answers import translate_answer
 from app.api.disconnect import until_disconnect
-from app.api.errors import error_response
+from app.api.errors import logged_response
 from app.api.examples import error_documentation
 from app.api.limits import check_request
 from app.api.schemas import EXAMPLE_REQUESTS, TranslateBody
@@ -72,7 +72,7 @@ async def stream(
             result = await working
             yield _event("result", await asyncio.to_thread(rendered, result))
         except Exception as error:
-            yield _event("error", bytes(error_response(error).body).decode())
+            yield _event("error", bytes(logged_response(request, error).body).decode())
         finally:
             working.cancel()
             with contextlib.suppress(BaseException):

@@ -70,15 +70,24 @@ def align(cross: Float32, rule: AlignmentRule, source_words: Groups, target_word
     """
     shift = 1 if rule.name == "shifted" else 0
     weights = cross[rule.layer].mean(axis=0, dtype=np.float32)
+    # Weights add up over the pieces of a source word, and are averaged over those of a target word.
+    by_source = weights @ _membership(source_words, weights.shape[1]).T
+    # At the model's length limit the last piece is never fed; its own row is the nearest there is.
+    rows_of = [[min(piece + shift, len(weights) - 1) for piece in pieces] for pieces in target_words]
     soft = np.zeros((len(target_words), len(source_words)), dtype=np.float32)
     links: set[tuple[int, int]] = set()
     word_of = {piece: word for word, pieces in enumerate(source_words) for piece in pieces}
     keys = np.array(sorted(word_of), dtype=np.int64)
-    for target, pieces in enumerate(target_words if len(keys) else ()):
-        # At the model's length limit the last piece is never fed; its own row is the nearest there is.
-        rows = weights[[min(piece + shift, len(weights) - 1) for piece in pieces]]
-        for source, source_pieces in enumerate(source_words):
-            soft[target, source] = rows[:, list(source_pieces)].sum(axis=1).mean()
-        links |= {(word_of[int(keys[best])], target) for best in rows[:, keys].argmax(axis=1)}
+    for target, rows in enumerate(rows_of if len(keys) else ()):
+        soft[target] = by_source[rows].mean(axis=0)
+        links |= {(word_of[int(keys[best])], target) for best in weights[rows][:, keys].argmax(axis=1)}
     found = (Link(source, target, float(soft[target, source])) for source, target in sorted(links))
     return Alignment(rule, soft, tuple(found))
+
+
+def _membership(words: Groups, pieces: int) -> Float32:
+    """``[word, piece]``, 1 where the piece is the word's."""
+    members = np.zeros((len(words), pieces), dtype=np.float32)
+    for word, indices in enumerate(words):
+        members[word, list(indices)] = 1
+    return members

@@ -39,9 +39,10 @@ class Worker:
         finished: list[tuple[Ticket, list[Hypothesis]]] = []
         for width, batch in list(self._batches.items()):
             try:
-                finished += batch.step()
+                ended = batch.step()
+                finished += ended
                 if width == 1:
-                    _tell(batch)
+                    _tell(batch, ended)
             except Exception as error:
                 self._fault(batch.clear(), error)
         self._count_rows()
@@ -81,8 +82,12 @@ class Worker:
         self.rows = sum(batch.rows for batch in self._batches.values())
 
 
-def _tell(batch: RunningBatch[Ticket]) -> None:
+def _tell(batch: RunningBatch[Ticket], ended: Sequence[tuple[Ticket, list[Hypothesis]]]) -> None:
     """Reports what greedy search has decided to those who listen."""
+    for ticket, hypotheses in ended:
+        # At the length limit the last piece is text, not an end of sentence.
+        if ticket.decided is not None and hypotheses[0].finish_reason == "length":
+            ticket.decided(hypotheses[0].ids[-1])
     for ticket, piece in batch.newest():
         if ticket.decided is not None:
             ticket.decided(piece)

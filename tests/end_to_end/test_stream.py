@@ -98,3 +98,15 @@ def test_a_client_that_leaves_frees_its_rows() -> None:
             assert sum(answer.cancelled() for answer in answers) > 100
 
     asyncio.run(scenario())
+
+
+def test_the_last_piece_of_a_sentence_that_is_cut_is_told_too() -> None:
+    async def scenario() -> None:
+        async with serving() as (_, client):
+            for text in ("ha " * 50, "xqz " * 40, "😀 x " * 20):
+                events = await events_of(client, {"text": text, "beam_size": 1})
+                for number, segment in enumerate(events[-1][1]["translations"][0]["segments"]):
+                    told = [data["piece"] for name, data in events if name == "piece" and data["segment"] == number]
+                    assert told == segment["target"]["pieces"]
+
+    asyncio.run(scenario())

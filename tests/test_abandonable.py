@@ -1,0 +1,51 @@
+import asyncio
+import threading
+
+import pytest
+
+from app.abandonable import Abandonable, Check
+
+
+def test_work_ends_at_its_next_check_once_nobody_waits() -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def endless(check: Check) -> None:
+        started.set()
+        try:
+            while True:
+                check()
+        finally:
+            ended.set()
+
+    async def scenario() -> None:
+        waiting = asyncio.create_task(Abandonable(1).run(endless))
+        await asyncio.to_thread(started.wait, 10)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert await asyncio.to_thread(ended.wait, 10)
+
+    asyncio.run(scenario())
+
+
+def test_only_so_much_runs_at_once_and_everything_gets_its_turn() -> None:
+    running, most = 0, 0
+    lock = threading.Lock()
+    together = threading.Barrier(2, timeout=10)
+
+    def work(_: Check) -> int:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        together.wait()
+        with lock:
+            running -= 1
+        return 1
+
+    async def scenario() -> int:
+        turns = Abandonable(2)
+        return sum(await asyncio.gather(*(turns.run(work) for _ in range(6))))
+
+    assert asyncio.run(scenario()) == 6
+    assert most == 2
