@@ -3,7 +3,7 @@
 PAIRS are held-out pairs (``model.held_out``), two columns. For every head: entropy, confidence, where it looks, how far
 it is from the other heads of its layer, how well it aligns (cross-attention), and how much the loss rises when it is
 muted; BLEU without each of the heads that matter most and least; BLEU against the share of heads kept, per family.
-``python -m export --analysis`` puts the file into a model directory; ``/info`` serves it and the page draws it.
+Beside a model as ``analysis.json``, ``/info`` serves it, and the page can sort its grid of heads by importance.
 """
 
 import argparse

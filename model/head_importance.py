@@ -14,10 +14,10 @@ from app.text.normalise import normalise
 from app.text.tokenizer import Tokenizer
 from model.batching import Batch, collate
 from model.layers import MultiHeadAttention
-from model.loss import smoothed_cross_entropy
 from model.scoring import search_all
 from model.step_model import TorchStepModel
 from model.transformer import Transformer
+from model.validate import mean_nll
 
 Family = Literal["encoder", "decoder", "cross"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -87,18 +87,9 @@ def without(transformer: Transformer, muted: Iterable[Head]) -> Transformer:
     return copied
 
 
-@torch.no_grad()
 def negative_log_likelihood(transformer: Transformer, task: Task, pad: int) -> float:
-    """Mean over target pieces, teacher-forced, in nats."""
-    total, pieces = 0.0, 0
-    for batch in _batches(task, pad):
-        memory = transformer.encode(batch.source_ids, batch.source_mask)
-        states = transformer.decode(batch.target_ids, memory, batch.source_mask)
-        real = states.flatten(0, 1).index_select(0, batch.real_positions)
-        _, nll = smoothed_cross_entropy(real, transformer.projection.weight, batch.next_ids, 0.0)
-        total += nll.item() * len(batch.next_ids)
-        pieces += len(batch.next_ids)
-    return total / pieces
+    """Mean over target pieces, teacher-forced, in nats; float32, because one head changes little."""
+    return mean_nll(transformer, _batches(task, pad))
 
 
 def bleu(transformer: Transformer, limits: ModelLimits, task: Task, tokenizer: Tokenizer) -> tuple[float, float]:

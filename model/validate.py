@@ -1,10 +1,12 @@
 """Validation during training: loss on held-out pairs, and BLEU and chrF of their greedy translations."""
 
+from collections.abc import Iterable
+
 import torch
 
 from app.engine.hypotheses import SearchOptions
 from app.text.tokenizer import Tokenizer
-from model.batching import BatchMaker
+from model.batching import Batch, BatchMaker
 from model.config import ConfigError, TrainingConfig
 from model.dataset import Corpus
 from model.loss import smoothed_cross_entropy
@@ -45,19 +47,25 @@ def validate(
 
 
 @torch.no_grad()
-def _held_out_nll(transformer: Transformer, batches: BatchMaker, corpus: int) -> float:
+def mean_nll(transformer: Transformer, batches: Iterable[Batch]) -> float:
+    """Negative log-likelihood, teacher-forced: mean over the target pieces of all ``batches``, in nats."""
     device = next(transformer.parameters()).device
     total, pieces = 0.0, 0
-    for batch in batches.held_out(corpus):
+    for batch in batches:
         batch = batch.to(device)
-        with torch.autocast(device.type, dtype=torch.bfloat16):
-            memory = transformer.encode(batch.source_ids, batch.source_mask)
-            states = transformer.decode(batch.target_ids, memory, batch.source_mask)
-            real = states.flatten(0, 1).index_select(0, batch.real_positions)
-            _, nll = smoothed_cross_entropy(real, transformer.projection.weight, batch.next_ids, 0.0)
+        memory = transformer.encode(batch.source_ids, batch.source_mask)
+        states = transformer.decode(batch.target_ids, memory, batch.source_mask)
+        real = states.flatten(0, 1).index_select(0, batch.real_positions)
+        _, nll = smoothed_cross_entropy(real, transformer.projection.weight, batch.next_ids, 0.0)
         total += nll.item() * len(batch.next_ids)
         pieces += len(batch.next_ids)
-    return round(total / pieces, 4)
+    return total / pieces
+
+
+def _held_out_nll(transformer: Transformer, batches: BatchMaker, corpus: int) -> float:
+    device = next(transformer.parameters()).device
+    with torch.autocast(device.type, dtype=torch.bfloat16):
+        return round(mean_nll(transformer, batches.held_out(corpus)), 4)
 
 
 def _translation_scores(

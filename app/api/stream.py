@@ -52,13 +52,7 @@ async def stream(
     news: asyncio.Queue[Progress | None] = asyncio.Queue()
     working = asyncio.ensure_future(service.translate(wanted, news.put_nowait))
     working.add_done_callback(lambda _: news.put_nowait(None))
-    try:
-        first = await until_disconnect(request, news.get())
-        if first is None:
-            working.result()  # what fails before there is any news has a status code of its own
-    except BaseException:
-        working.cancel()
-        raise
+    first = await _first_news(request, news, working)
 
     def rendered(result: TranslateResult) -> str:
         return translate_answer(wanted, result, service.info(), body.alignment).model_dump_json()
@@ -79,6 +73,20 @@ async def stream(
                 working.exception()
 
     return StreamingResponse(events(), media_type=EVENTS, headers={"Cache-Control": "no-store"})
+
+
+async def _first_news(
+    request: Request, news: asyncio.Queue[Progress | None], working: asyncio.Future[TranslateResult]
+) -> Progress | None:
+    """None where there is only the result; what fails before there is any news has a status code of its own."""
+    try:
+        first = await until_disconnect(request, news.get())
+        if first is None:
+            working.result()
+    except BaseException:
+        working.cancel()
+        raise
+    return first
 
 
 def _progress_event(progress: Progress) -> str:

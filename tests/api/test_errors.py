@@ -15,6 +15,8 @@ from app.errors import (
     TooLarge,
 )
 from app.settings import Settings
+from app.streaming import Progress, Tell
+from app.translation import TranslateRequest, TranslateResult
 from tests.api.scripted_service import ScriptedService, client_of
 
 VALID = {"text": "a", "source": "en", "target": "fr"}
@@ -221,6 +223,29 @@ def test_inner_failure_is_logged_and_not_told(failure: Exception, code: str, cap
     assert (response.status_code, error_of(response)["code"]) == (500, code)
     assert "secret" not in response.text
     assert any(record.exc_info and record.exc_info[1] is failure for record in caplog.records)
+
+
+class FailsAfterNews(ScriptedService):
+    """Has something to tell before it fails: the status line is gone by then."""
+
+    async def translate(self, request: TranslateRequest, tell: Tell | None = None) -> TranslateResult:
+        assert tell is not None
+        tell(Progress(text=0, segment=0, piece="A", target=None))
+        raise RuntimeError("secret")
+
+
+def test_failure_in_mid_stream_is_logged_and_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> httpx.Response:
+        async with client_of(FailsAfterNews()) as client:
+            return await client.post("/translate/stream", json=VALID)
+
+    with caplog.at_level(logging.ERROR):
+        response = asyncio.run(scenario())
+    assert response.status_code == 200
+    assert "event: piece" in response.text
+    assert "event: error" in response.text
+    assert "secret" not in response.text
+    assert any(record.exc_info and str(record.exc_info[1]) == "secret" for record in caplog.records)
 
 
 def test_unknown_path_and_method() -> None:

@@ -9,6 +9,8 @@ import pytest
 from app.__main__ import Server, make_server
 from app.main import Running, create_app
 from app.settings import Settings
+from app.streaming import Tell
+from app.translation import TranslateRequest, TranslateResult
 from tests.api.scripted_service import ScriptedService
 
 
@@ -20,10 +22,10 @@ class SlowToStop(ScriptedService):
         self.drained = threading.Event()
         self.go_on = asyncio.Event()
 
-    async def translate(self, request):  # type: ignore[no-untyped-def]
+    async def translate(self, request: TranslateRequest, tell: Tell | None = None) -> TranslateResult:
         self.started.set()
         await self.go_on.wait()
-        return await super().translate(request)
+        return await super().translate(request, tell)
 
     def stop(self) -> None:
         super().stop()
