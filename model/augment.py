@@ -61,10 +61,10 @@ class Changes:
         self._consonant_names = [name for name in names if name[0].lower() not in _VOWELS]
         self._replaceable = frozenset(self._consonant_names)
         self.kinds: tuple[tuple[Change, int], ...] = (
-            (self.rename, 34),
+            (self.rename, 26),
             (self.renumber, 10),
             (self.lower, 10),
-            (self.upper, 8),
+            (self.upper, 16),
             (self.unfinished, 14),
             (self.list_item, 8),
             (self.quoted, 6),

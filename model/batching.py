@@ -11,6 +11,7 @@ from torch import Tensor
 from app.text.tokenizer import SpecialIds
 from model.config import TrainingConfig
 from model.dataset import Corpus
+from model.noise import SourceNoise
 
 _POOL_EXAMPLES = 50_000
 
@@ -57,12 +58,15 @@ class BatchMaker:
         tag_ids: tuple[int, int],
         special: SpecialIds,
         config: TrainingConfig,
+        noise: SourceNoise | None = None,
     ) -> None:
+        """``noise`` makes the noisy sources of ``epoch``; ``config.source_noise`` is their share."""
         self._corpora = corpora
         self._weights = weights
         self._tag_ids = tag_ids
         self._special = special
         self._config = config
+        self._noise = noise
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """All batches of one epoch: each corpus as often as its weight says, a fraction at random."""
@@ -71,14 +75,15 @@ class BatchMaker:
         for start in range(0, len(examples), _POOL_EXAMPLES):
             groups = self._groups(examples[start : start + _POOL_EXAMPLES])
             for index in random.permutation(len(groups)):
-                yield self._collate(groups[index])
+                yield self._collate(groups[index], self._config.source_noise, random)
 
-    def held_out(self, corpus: int) -> Iterator[Batch]:
-        """Batches of the pairs that are never trained on, shortest first."""
+    def held_out(self, corpus: int, source_noise: float = 0.0) -> Iterator[Batch]:
+        """Batches of the pairs that are never trained on, shortest first; the same noise in every call."""
+        random = np.random.default_rng(self._config.seed)
         pairs = np.arange(self._corpora[corpus].held_out)
         both = [(np.full_like(pairs, corpus), pairs, np.full_like(pairs, side)) for side in (0, 1)]
         for group in self._groups(np.concatenate([np.stack(one, axis=1) for one in both])):
-            yield self._collate(group)
+            yield self._collate(group, source_noise, random)
 
     def _draw(self, random: np.random.Generator) -> npt.NDArray[np.int64]:
         """Examples of one epoch, ``[examples, (corpus, pair, source_side)]``, shuffled."""
@@ -117,11 +122,14 @@ class BatchMaker:
             lengths[1, chosen] = by_side[1 - source_side, pairs]
         return lengths[0], lengths[1]
 
-    def _collate(self, group: npt.NDArray[np.int64]) -> Batch:
+    def _collate(self, group: npt.NDArray[np.int64], source_noise: float, random: np.random.Generator) -> Batch:
         sources, targets = [], []
         for corpus, pair, side in group:
             sides = self._corpora[corpus].sides
-            sources.append([self._tag_ids[1 - side], *sides[side][pair].tolist(), self._special.eos])
+            source = sides[side][pair].tolist()
+            if self._noise and random.random() < source_noise:
+                source = self._noise.noisy(source, random)
+            sources.append([self._tag_ids[1 - side], *source, self._special.eos])
             targets.append([self._special.bos, *sides[1 - side][pair].tolist(), self._special.eos])
         return collate(sources, targets, self._special.pad)
 

@@ -88,6 +88,7 @@ class TrainingConfig:
     matrix_rate_factor: float = 2.0
     adam_beta2: float = 0.98
     label_smoothing: float = 0.1
+    source_noise: float = 0.0
     clip_norm: float = 1.0
     held_out_pairs: int = 1_000
     validation_corpus: str = ""
@@ -103,6 +104,7 @@ class TrainingConfig:
             f"at most max_steps {self.max_steps}",
             self.cooldown_steps,
         )
+        _require(0 <= self.source_noise <= 1, "training.source_noise", "from 0 to 1", self.source_noise)
         for name in (
             "max_steps",
             "batch_tokens",

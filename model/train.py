@@ -34,6 +34,7 @@ from model.config import ConfigError, RunConfig, load_config
 from model.curve import draw_curve
 from model.dataset import Corpus, prepare
 from model.loss import smoothed_cross_entropy
+from model.noise import SourceNoise
 from model.optimizer import Optimizer
 from model.progress import Progress
 from model.schedule import learning_rate
@@ -73,7 +74,8 @@ class Trainer:
         first, second = config.training.languages
         weights = [config.corpora.get(corpus.name, 1.0) for corpus in corpora]
         tag_ids = tokenizer.tag_id(first), tokenizer.tag_id(second)
-        self.batches = BatchMaker(corpora, weights, tag_ids, tokenizer.special_ids, config.training)
+        noise = SourceNoise(tokenizer) if config.training.source_noise else None
+        self.batches = BatchMaker(corpora, weights, tag_ids, tokenizer.special_ids, config.training, noise)
         self.position = Position()
         self.stopping = False
         torch.manual_seed(config.training.seed)

@@ -31,8 +31,8 @@ def validate(
 ) -> dict[str, float]:
     """``nll_<corpus>`` in nats per piece for every corpus; ``bleu_en_fr``, ``chrf_en_fr`` and the other way.
 
-    The translations are of the first ``validation_sentences`` held-out pairs of ``validation_corpus``;
-    without one there are none.
+    A run with noise on its sources has ``nll_noisy_<corpus>`` too, with all sources noisy. The translations are of the
+    first ``validation_sentences`` held-out pairs of ``validation_corpus``; without one there are none.
     """
     transformer.eval()
     record = {
@@ -40,6 +40,12 @@ def validate(
         for number, corpus in enumerate(corpora)
         if corpus.held_out
     }
+    if training.source_noise:
+        record |= {
+            f"nll_noisy_{corpus.name}": _held_out_nll(transformer, batches, number, source_noise=1.0)
+            for number, corpus in enumerate(corpora)
+            if corpus.held_out
+        }
     if training.validation_corpus:
         by_name = {corpus.name: corpus for corpus in corpora}
         record |= _translation_scores(transformer, by_name[training.validation_corpus], tokenizer, training)
@@ -62,10 +68,10 @@ def mean_nll(transformer: Transformer, batches: Iterable[Batch]) -> float:
     return total / pieces
 
 
-def _held_out_nll(transformer: Transformer, batches: BatchMaker, corpus: int) -> float:
+def _held_out_nll(transformer: Transformer, batches: BatchMaker, corpus: int, source_noise: float = 0.0) -> float:
     device = next(transformer.parameters()).device
     with torch.autocast(device.type, dtype=torch.bfloat16):
-        return round(mean_nll(transformer, batches.held_out(corpus)), 4)
+        return round(mean_nll(transformer, batches.held_out(corpus, source_noise)), 4)
 
 
 def _translation_scores(
