@@ -1,5 +1,6 @@
 // The page: text in, translation out, and below it five ways to look inside.
 
+import { setUpAbout } from "./about.js";
 import { byId, direction, h, setChoices } from "./dom.js";
 import { setUpDownloads } from "./downloads.js";
 import { keepMass } from "./matrix.js";
@@ -136,7 +137,7 @@ async function changed(patch) {
     await attempt(mute);
     await attempt(render);
   } else if ("other" in patch) await attempt(compare);
-  else await attempt(render);
+  else if (!("about" in patch)) await attempt(render);
 }
 
 function setUpForm() {
@@ -177,6 +178,7 @@ async function open() {
   setUpTabs();
   setUpKeys();
   setUpDownloads(matrixShown);
+  setUpAbout(openHead);
   byId("muted").append(muted.element);
   byId("form").addEventListener("submit", submit);
   byId("direction").addEventListener("change", showLanguage);
@@ -189,6 +191,19 @@ async function open() {
   const { model } = session.info;
   status(`${model.id}, ${model.precision}, ${model.provider.replace("ExecutionProvider", "")}`);
   if (state().text) await run();
+}
+
+/** Opens a head that was measured; without a translation there is nothing yet to show it with. */
+function openHead({ family, layer, head }) {
+  change({ view: "head", family, layer, head, draw: "matrix", table: "" });
+  const look = byId("look");
+  if (look.hidden) {
+    status("Translate something first, then this head can be looked at.");
+    byId("text").focus();
+  } else {
+    byId("tab-head").focus({ preventScroll: true });
+    look.scrollIntoView({ block: "start" });
+  }
 }
 
 /** What a download is of: the selection that Head shows, or would show. */

@@ -4,7 +4,7 @@ const DEFAULTS = {
   view: "read", source: "", target: "", beam: "", text: "", segment: "0",
   family: "cross", layer: "mean", head: "mean", unit: "words", special: "hide", mass: "100",
   scale: "row", draw: "matrix", table: "", muted: "", inside: "whole", step: "0", sort: "position",
-  other: "edit", edit: "", lock: "",
+  other: "edit", edit: "", lock: "", about: "",
 };
 
 let current = { ...DEFAULTS, ...read() };

@@ -1,5 +1,6 @@
 // Grid: every head of a family as a small picture. Click opens it, muting one translates the sentence again without it.
 
+import { openAbout } from "./about.js";
 import { check, choice, h, percent, select } from "./dom.js";
 import { confidence, distance, role, spread } from "./head_roles.js";
 import { paintThumbnail } from "./heatmap_paint.js";
@@ -18,7 +19,8 @@ export function createGrid({ say }) {
   const doing = choice("A click", "doing", [["open", "opens"], ["mute", "mutes"]], (value) => { mode = value; });
   const grid = h("div", { class: "grid", role: "group", "aria-label": "All heads" });
   const readout = h("p", { class: "readout" });
-  const hint = h("p", { class: "hint" });
+  const hint = h("p", { class: "hint" }, "Names under the pictures say what a head mostly does in this sentence. Press x on a head to mute it. ",
+    h("button", { type: "button", class: "link", click: openAbout }, "What was measured about them"));
   const element = h("div", { class: "view grid-view" },
     h("div", { class: "controls" }, family.element, sort.element, doing.element, h("div", { class: "checks" }, special.element)),
     hint, grid, readout);
@@ -40,7 +42,6 @@ export function createGrid({ say }) {
       sentence = next;
       drawn = wanted;
     }
-    hint.textContent = "Names under the pictures say what a head mostly does in this sentence. Press x on a head to mute it.";
     build(now);
   }
 
