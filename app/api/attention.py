@@ -13,6 +13,7 @@ from app.api.examples import error_documentation, example_of
 from app.api.explained import explained_answer
 from app.api.json_response import json_response
 from app.api.limits import check_explain
+from app.api.negotiation import accepted, media_quality
 from app.api.service import Limits, Service
 from app.attention.encodings import npz
 
@@ -43,7 +44,8 @@ async def explain(
     between requests. With `Accept: application/x-npz` the maps come as an archive for
     `numpy.load(..., allow_pickle=False)`: `s0/cross` and so on, and `meta.json`, the JSON answer around them.
     """
-    as_npz = NPZ in request.headers.get("accept", "")
+    named = accepted(request, "accept")
+    as_npz = named.get(NPZ, 0.0) > 0 and named[NPZ] >= media_quality(named, "application/json")
     wanted = body.to_domain(npz=as_npz)
     check_explain(wanted, limits, service.languages())
     text = await until_disconnect(request, service.explain(wanted))

@@ -121,6 +121,21 @@ def test_archive_by_accept() -> None:
 
 
 @pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("application/x-npz, */*", "application/x-npz"),
+        ("application/json;q=0.9, application/x-npz", "application/x-npz"),
+        ("application/x-npz;q=0.5, application/json", "application/json"),
+        ("application/x-npz;q=0", "application/json"),
+        ("*/*", "application/json"),
+    ],
+)
+def test_an_archive_is_for_those_who_want_it_most(accept: str, media_type: str) -> None:
+    response = post(ScriptedService(), {}, headers={"accept": accept})
+    assert (response.status_code, response.headers["content-type"]) == (200, media_type)
+
+
+@pytest.mark.parametrize(
     ("fields", "status", "field"),
     [
         ({"families": ["self"]}, 422, "families[0]"),
