@@ -1,4 +1,7 @@
-"""``python -m app.draw "Where is the station?" -o attention.svg``: a translation's cross-attention as a picture."""
+"""``python -m app.draw "Where is the station?" -o attention.svg``: a translation's cross-attention as a picture.
+
+A name that ends in ``.png`` gets PNG, with the extra ``png``.
+"""
 
 import os
 
@@ -12,8 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.api.service import TranslationService
+from app.attention.drawing import Drawing, document
+from app.attention.png import check_png_installed, to_png
 from app.attention.selection import AttentionSelection
-from app.attention.svg import map_title, mean_map, to_svg
+from app.attention.svg import draw_heat_map, map_title, mean_map
 from app.errors import InvalidInput, VitrailError
 from app.explanation import ExplainRequest, ExplanationRequest
 from app.main import compose
@@ -26,22 +31,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     selection = AttentionSelection(("cross",), asked.layer, asked.head, "mean", "mean")
     wanted = ExplanationRequest(selection, alignment=False, path="")
     request = ExplainRequest(asked.text, asked.source, asked.target, None, wanted)
+    as_png = asked.output.suffix.lower() == ".png"
     try:
+        if as_png:
+            check_png_installed()
         running = compose(settings_from_environment())
         try:
-            picture, translated = asyncio.run(draw(running.service, request))
+            drawing, translated = asyncio.run(draw(running.service, request))
         finally:
             running.stop()
+        picture = to_png([drawing]) if as_png else document([drawing]).encode()
     except (VitrailError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1
-    asked.output.write_text(picture, encoding="utf-8")
+    asked.output.write_bytes(picture)
     print(translated)
     return 0
 
 
-async def draw(service: TranslationService, request: ExplainRequest) -> tuple[str, str]:
-    """The picture of the one sentence in ``request``, as SVG, and its translation.
+async def draw(service: TranslationService, request: ExplainRequest) -> tuple[Drawing, str]:
+    """The picture of the one sentence in ``request``, and its translation.
 
     Raises:
         InvalidInput: the languages, or the text is not one sentence, or what the model refuses.
@@ -54,7 +63,7 @@ async def draw(service: TranslationService, request: ExplainRequest) -> tuple[st
     if len(maps) != 1:
         message = f"a picture shows one sentence, the text has {len(maps)} that are translated"
         raise InvalidInput(message, field="text", limit=1, value=len(maps))
-    return to_svg(mean_map(maps[0], map_title(maps[0]))), explained.target_text or ""
+    return draw_heat_map(mean_map(maps[0], map_title(maps[0]))), explained.target_text or ""
 
 
 def _choice(text: str) -> tuple[int, ...] | None:
@@ -69,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("layer", "head"):
         choice = f"which {name}, counted from 0, -1 is the last; or mean, of all (default)"
         parser.add_argument(f"--{name}", type=_choice, default=None, metavar="N|mean", help=choice)
-    parser.add_argument("-o", "--output", type=Path, default=Path("attention.svg"), help="SVG file to write")
+    parser.add_argument("-o", "--output", type=Path, default=Path("attention.svg"), help="SVG or PNG file to write")
     return parser
 
 

@@ -1,3 +1,4 @@
+import importlib.util
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -37,6 +38,22 @@ def test_picture_of_what_was_chosen(
     assert [element.text for element in root.iter() if element.get("class") == "key"] == ["·a", "</s>"]
     assert capsys.readouterr().out == "HELLO.\n"
     assert service.stopped == 1
+
+
+def test_a_name_in_png_gets_png(service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draw, "check_png_installed", lambda: None)
+    monkeypatch.setattr(draw, "to_png", lambda drawings: drawings[0].title.encode())
+    assert draw.main(["Hello.", "-o", str(tmp_path / "a.PNG")]) == 0
+    assert (tmp_path / "a.PNG").read_bytes() == b"Cross-attention, layer 5, 2 heads"
+
+
+def test_png_without_its_extra_is_told_before_the_model_is_opened(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    assert draw.main(["Hello.", "-o", str(tmp_path / "a.png")]) == 1
+    assert "extra png" in capsys.readouterr().err
+    assert (service.explained, service.stopped) == ([], 0)
 
 
 @pytest.mark.parametrize(

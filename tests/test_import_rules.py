@@ -17,7 +17,7 @@ ALLOWED = {
     "app.cores": set[str](),
     "app.text": {"sentencepiece", "sentencex"},
     "app.engine": {"numpy", "app.errors"},
-    "app.attention": {"numpy", "app.errors", "app.engine.step_model"},
+    "app.attention": {"numpy", "resvg_py", "app.errors", "app.engine.step_model"},
     "app.explanation": {"app.attention", "app.engine.hypotheses", "app.text"},
     "app.explainer": {"numpy", "app.attention", "app.engine.step_model", "app.errors", "app.explanation", "app.text"},
     "app.pairing": {"app.engine.step_model", "app.errors", "app.explainer", "app.explanation", "app.text"},

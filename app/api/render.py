@@ -1,6 +1,7 @@
 """``POST /attention/render``: an explanation as a picture."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Annotated
 
@@ -11,19 +12,25 @@ from app.api.disconnect import until_disconnect
 from app.api.examples import error_documentation
 from app.api.explained import explained_answer
 from app.api.limits import check_explain
+from app.api.negotiation import accepted, best_media_type, media_quality
 from app.api.service import Limits, Service
 from app.attention.drawing import Drawing, document
 from app.attention.page import to_html
+from app.attention.png import SECONDS, PngUnavailable, check_png_installed, to_png
 from app.attention.selection import AttentionSelection, MapFormat
 from app.attention.svg import draw_heat_map, map_title, mean_map
 from app.attention.views import Line, draw_grid, draw_lines, strongest_lines
-from app.errors import InvalidInput
+from app.errors import DeadlineExceeded, InvalidInput
 from app.explanation import ExplainedSegment, ExplainedText, ExplainRequest
 from app.translation import ModelInfo
 
-SVG, HTML = "image/svg+xml", "text/html"
+SVG, HTML, PNG = "image/svg+xml", "text/html", "image/png"
 _THUMBNAIL_RESOLUTION = 64
-_BYTES = {"schema": {"type": "string"}}
+_TEXT = {"schema": {"type": "string"}}
+_BINARY = {"schema": {"type": "string", "contentMediaType": PNG}}
+
+# Each draws in a process of its own, of which there are so no more than this at once.
+_DRAWING = ThreadPoolExecutor(2, "png")
 
 router = APIRouter(tags=["attention"])
 
@@ -33,7 +40,7 @@ router = APIRouter(tags=["attention"])
     response_class=Response,
     summary="Explain a text as a picture",
     responses={
-        200: {"description": "The picture.", "content": {SVG: _BYTES, HTML: _BYTES}},
+        200: {"description": "The picture.", "content": {SVG: _TEXT, HTML: _TEXT, PNG: _BINARY}},
         **error_documentation(400, 413, 415, 422, 429, 500, 503, 504),
     },
 )
@@ -46,28 +53,65 @@ async def render(
     """Draws what `/attention` tells, one picture a sentence, below each other.
 
     `Accept: image/svg+xml`, the default, gets SVG; `text/html` one file with the picture and its data that opens
-    without a network. Fonts are the viewer's, so that every script is shaped by software that knows it.
+    without a network: their fonts are the viewer's, so that every script is shaped by software that knows it.
+    `image/png`, where the server has the extra `png`, gets PNG with the fonts of the server, of at most 16,000,000
+    pixels.
     """
-    media_type = _media_type(request.headers.get("accept", ""))
+    media_type = _media_type(accepted(request, "accept"))
     wanted = _for_view(body)
     check_explain(wanted, limits, service.languages())
     text = await until_disconnect(request, service.explain(wanted))
 
     def rendered() -> str:
-        svg = document([one for segment in text.segments for one in _draw(segment, body.view)])
+        svg = document(_drawings(text, body.view))
         return svg if media_type == SVG else _page(text, svg, body, service.info())
 
-    return Response(await asyncio.to_thread(rendered), media_type=media_type)
+    if media_type == PNG:
+        picture: bytes | str = await until_disconnect(request, _png(text, body.view))
+    else:
+        picture = await asyncio.to_thread(rendered)
+    return Response(picture, media_type=media_type, headers={"Vary": "Accept"})
 
 
-def _media_type(accept: str) -> str:
-    for media_type in (SVG, HTML):
-        if media_type in accept:
-            return media_type
-    if accept and "*/*" not in accept and "image/*" not in accept:
-        message = f"Accept: pictures are {SVG} or {HTML}"
-        raise InvalidInput(message, field="Accept", limit=[SVG, HTML], value=accept)
-    return SVG
+async def _png(text: ExplainedText, view: View) -> bytes:
+    """The pictures as PNG, drawn when it is their turn.
+
+    Raises:
+        TooLarge, InvalidInput: too many pixels; it cannot be drawn here.
+        DeadlineExceeded: it, or others before it, took too long.
+    """
+    work = asyncio.get_running_loop().run_in_executor(_DRAWING, lambda: to_png(_drawings(text, view)))
+    try:
+        return await asyncio.wait_for(work, 2 * SECONDS)
+    except PngUnavailable as error:
+        raise _no_png(error) from None
+    except TimeoutError:
+        raise DeadlineExceeded(2 * SECONDS) from None
+
+
+def _no_png(error: PngUnavailable) -> InvalidInput:
+    return InvalidInput(f"Accept: {error}; ask for {SVG}", field="Accept", limit=[SVG, HTML], value=PNG)
+
+
+def _media_type(named: dict[str, float]) -> str:
+    """The most wanted kind of picture that can be made here.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    offers = [SVG, HTML, PNG]
+    if media_quality(named, PNG) > 0:
+        try:
+            check_png_installed()
+        except PngUnavailable as error:
+            offers.remove(PNG)
+            if best_media_type(named, offers) is None:
+                raise _no_png(error) from None
+    best = best_media_type(named, offers)
+    if best is None:
+        message = f"Accept: pictures are {SVG}, {HTML} or {PNG}"
+        raise InvalidInput(message, field="Accept", limit=offers, value=", ".join(named))
+    return best
 
 
 def _for_view(body: RenderBody) -> ExplainRequest:
@@ -91,6 +135,10 @@ def _reduced(selection: AttentionSelection) -> AttentionSelection:
     heads = "mean" if selection.reduce_heads == "none" else selection.reduce_heads
     layers = "mean" if selection.reduce_layers == "none" else selection.reduce_layers
     return replace(selection, reduce_heads=heads, reduce_layers=layers, resolution=None)
+
+
+def _drawings(text: ExplainedText, view: View) -> list[Drawing]:
+    return [one for segment in text.segments for one in _draw(segment, view)]
 
 
 def _draw(segment: ExplainedSegment, view: View) -> list[Drawing]:

@@ -39,9 +39,15 @@ class Drawing:
     elements: tuple[str, ...]
 
 
+def document_size(drawings: Sequence[Drawing]) -> tuple[float, float]:
+    """Width and height of ``document(drawings)`` in pixels."""
+    width = max((max(one.width, _title_width(one.title)) for one in drawings), default=0) + 2 * MARGIN
+    return width, MARGIN + sum(TITLE + one.height + MARGIN for one in drawings)
+
+
 def document(drawings: Sequence[Drawing]) -> str:
     """A complete SVG document with the drawings below each other, each under its title."""
-    width = max((max(one.width, _title_width(one.title)) for one in drawings), default=0) + 2 * MARGIN
+    width, height = document_size(drawings)
     parts: list[str] = []
     y = float(MARGIN)
     for one in drawings:
@@ -51,8 +57,9 @@ def document(drawings: Sequence[Drawing]) -> str:
         parts += [f'<g transform="translate({MARGIN} {y:g})">', *one.elements, "</g>"]
         y += one.height + MARGIN
     label = clean("; ".join(dict.fromkeys(one.title for one in drawings)) or "Nothing to show")
+    size = f'width="{width:g}" height="{height:g}"'
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {y:g}" width="{width:g}" height="{y:g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" {size} '
         f'role="img" aria-label={quoteattr(label)} font-family="system-ui, sans-serif" font-size="{FONT}" '
         f'fill="{INK}">'
     )

@@ -52,7 +52,7 @@ def test_every_answer_has_a_description_a_schema_and_an_example(schema: dict[str
                 assert set(response["content"]) == {"text/event-stream"}
                 continue
             if name == "post /attention/render" and status == "200":
-                assert set(response["content"]) == {"image/svg+xml", "text/html"}
+                assert set(response["content"]) == {"image/svg+xml", "text/html", "image/png"}
                 continue
             content = response["content"]["application/json"]
             assert response["description"], (name, status)
