@@ -4,21 +4,38 @@ from collections.abc import Callable, Sequence
 
 from app.abandonable import Abandonable, Check
 from app.engine.batch_search import search_batch
-from app.engine.engine import Sentence
+from app.engine.engine import Engine
 from app.engine.hypotheses import Hypothesis
 from app.engine.step_model import ExplainModel, HeadMasks
+from app.engine.tickets import Sentence
 
 
 class MutedSearch:
-    """One sentence at a time, in float32; sentences of different requests take turns."""
+    """One sentence at a time, in float32; sentences of different requests take turns.
 
-    def __init__(self, model: ExplainModel) -> None:
+    Nothing is shared; until they are decoded, sentences count against the limit of the engine's queue.
+    """
+
+    def __init__(self, model: ExplainModel, engine: Engine) -> None:
         self._model = model
+        self._engine = engine
         self._turns = Abandonable(at_once=1)
 
     async def search(self, sentences: Sequence[Sentence], masks: HeadMasks) -> list[list[Hypothesis]]:
-        """Hypotheses of every sentence; a cancelled call ends its search at the next step."""
-        return [await self._turns.run(self._work(sentence, masks)) for sentence in sentences]
+        """Hypotheses of every sentence; a cancelled call ends its search at the next step.
+
+        Raises:
+            NotReady, TooLarge, QueueFull: as ``Engine.submit``.
+        """
+        self._engine.reserve(len(sentences))
+        found: list[list[Hypothesis]] = []
+        try:
+            for sentence in sentences:
+                found.append(await self._turns.run(self._work(sentence, masks)))
+                self._engine.release(1)
+        finally:
+            self._engine.release(len(sentences) - len(found))
+        return found
 
     def _work(self, sentence: Sentence, masks: HeadMasks) -> Callable[[Check], list[Hypothesis]]:
         def work(check: Check) -> list[Hypothesis]:

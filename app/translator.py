@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from app.abandonable import Abandonable
 from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths
-from app.engine.engine import Engine, EngineState, Sentence
+from app.engine.engine import Engine, EngineState
 from app.engine.hypotheses import Hypothesis, SearchOptions, target_room
 from app.engine.step_model import ExplainModel
+from app.engine.tickets import Sentence
 from app.errors import DeadlineExceeded, NotReady
 from app.explainer import Asked, Explainer, ExplainerSettings, Pair, TextPairs
 from app.explanation import ExplainedText, ExplainRequest
@@ -79,7 +80,7 @@ class Translator:
         self._settings = settings
         self._tokenizer = tokenizer
         self._engine = engine
-        self._muted = MutedSearch(explain_model)
+        self._muted = MutedSearch(explain_model, engine)
         self._explaining = Abandonable(_EXPLAINED_AT_ONCE)
         explaining = ExplainerSettings(settings.depths, settings.alignment, settings.max_attention_values)
         self._explainer = Explainer(tokenizer, explain_model, explaining)
@@ -187,7 +188,6 @@ class Translator:
             if part.source_ids
         ]
         if asked.masks is not None:
-            self._check_ready()
             return await self._muted.search(sentences, asked.masks)
         answers = self._engine.submit(sentences, self._settings.deadline_seconds, watch.decided if watch else None)
         if watch:

@@ -88,6 +88,11 @@ class TorchDecoding:
         """Rows per sentence."""
         return self._width
 
+    @property
+    def source_len(self) -> int:
+        """Source positions that a step reads for every row, padding included."""
+        return self._source_mask.shape[1]
+
     def step(self, last_ids: Int64, k: int) -> Candidates:
         """Feeds one piece a row; the ``k`` likeliest that follow."""
         log_probs, ids = self.logits(last_ids).float().log_softmax(dim=-1).topk(k, dim=-1)

@@ -11,9 +11,12 @@ from enum import Enum
 from functools import partial
 
 from app.engine.batch_search import search_batch
+from app.engine.counts import EngineCounts, Positions
 from app.engine.hypotheses import Hypothesis, SearchOptions
-from app.engine.scheduler import Scheduler, Ticket
+from app.engine.scheduler import Scheduler
+from app.engine.sharing import Decode, Sharing
 from app.engine.step_model import ModelLimits, StepModel
+from app.engine.tickets import Sentence, Ticket
 from app.engine.worker import Worker
 from app.errors import DeadlineExceeded, EngineFailed, NotReady
 
@@ -49,19 +52,11 @@ class EngineState(Enum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence to decode: ids with tag and end of sentence, and how."""
-
-    source: tuple[int, ...]
-    options: SearchOptions
-
-
 class Engine:
     """Decodes sentences for everybody who submits; answers through futures.
 
     Every thread steps sentences of its own. Who waits is shared out evenly, row by row: a thread admits
-    sentences until it has its share of all rows that run or wait.
+    sentences until it has its share of all rows that run or wait. Equal sentences share one decode.
 
     When the model raises, every sentence of that batch (of one beam size) is answered with ``EngineFailed``.
     Then the engine probes the model with a trivial sentence: if that works, the fault was the batch's and
@@ -73,6 +68,8 @@ class Engine:
         self._settings = settings
         self._clock = clock
         self._scheduler = Scheduler(settings.queue_sentences)
+        self._sharing = Sharing()
+        self._taken = 0
         self._request_numbers = itertools.count()
         self._next_queue_check = clock()
         self._changed = threading.Condition()
@@ -108,6 +105,20 @@ class Engine:
         for thread in self._threads:
             thread.start()
 
+    def counts(self) -> EngineCounts:
+        """What it has done since it was made, and what it does now."""
+        with self._changed:
+            return EngineCounts(
+                sentences=self._taken,
+                shared=self._sharing.shared,
+                waiting=len(self._scheduler) + self._scheduler.reserved,
+                rows=sum(worker.rows for worker in self._workers),
+                positions={
+                    kind: sum((worker.positions[kind] for worker in self._workers), Positions())
+                    for kind in self._workers[0].positions
+                },
+            )
+
     def submit(
         self, sentences: Sequence[Sentence], seconds: float, decided: Callable[[int, int], None] | None = None
     ) -> "list[Future[list[Hypothesis]]]":
@@ -116,7 +127,7 @@ class Engine:
         ``decided`` is called by engine threads with the number of a sentence and each piece that greedy search
         goes on from; it must not block or raise.
 
-        Cancelling a future frees its rows before the next step.
+        Cancelling a future frees its rows before the next step, unless others wait for the same sentence.
 
         Raises:
             NotReady: the engine is not ``READY``.
@@ -126,15 +137,34 @@ class Engine:
         deadline = self._clock() + seconds
         request = next(self._request_numbers)
         tickets = [
-            Ticket(request, item.source, item.options, deadline, seconds, decided and partial(decided, number))
+            Ticket(request, item, deadline, seconds, decided and partial(decided, number))
             for number, item in enumerate(sentences)
         ]
         with self._changed:
-            if self._state is not EngineState.READY:
-                raise NotReady(f"the engine is {self._state.value}")
-            self._scheduler.add(tickets)
+            self._check_ready()
+            running = [(ticket, self._sharing.running(ticket)) for ticket in tickets]
+            self._scheduler.add([ticket for ticket, decode in running if decode is None])
+            for ticket, decode in running:
+                if decode is not None:
+                    self._sharing.join(ticket, decode)
+            self._taken += len(tickets)
             self._changed.notify_all()
         return [ticket.answer for ticket in tickets]
+
+    def reserve(self, sentences: int) -> None:
+        """Takes room in the queue for sentences that are decoded elsewhere, until ``release``.
+
+        Raises:
+            NotReady, TooLarge, QueueFull: as ``submit``.
+        """
+        with self._changed:
+            self._check_ready()
+            self._scheduler.reserve(sentences)
+
+    def release(self, sentences: int) -> None:
+        """Gives room back that was reserved."""
+        with self._changed:
+            self._scheduler.release(sentences)
 
     def stop(self, drain_seconds: float) -> None:
         """Takes no more requests and finishes those it has; after ``drain_seconds`` the rest get ``NotReady``."""
@@ -152,12 +182,17 @@ class Engine:
         for thread in running:
             thread.join()
 
+    def _check_ready(self) -> None:
+        if self._state is not EngineState.READY:
+            raise NotReady(f"the engine is {self._state.value}")
+
     def _run(self, worker: Worker) -> None:
         while self._wait_for_work(worker):
             self._drop_expired(worker)
             worker.admit(self._take(worker))
-            for ticket, hypotheses in worker.step():
-                _resolve(ticket, hypotheses)
+            for decode, hypotheses in worker.step():
+                for ticket in self._end([decode]):
+                    _resolve(ticket, list(hypotheses))
         failed = self._state is EngineState.FAILED
         reason = EngineFailed(_DEAD) if failed else NotReady(f"the engine is {self._state.value}")
         self._answer_everybody(worker, reason)
@@ -182,23 +217,31 @@ class Engine:
             if now >= self._next_queue_check:
                 self._next_queue_check = now + _QUEUE_CHECK_SECONDS
                 dropped += self._scheduler.drop(unwanted)
-        for ticket in dropped + worker.drop(unwanted):
+            dropped += self._sharing.leave(worker.decodes, unwanted)
+        worker.drop(lambda decode: not decode.waiting)
+        for ticket in dropped:
             _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
 
-    def _take(self, worker: Worker) -> list[Ticket]:
+    def _take(self, worker: Worker) -> list[Decode]:
         """As many sentences as there are rows for, but not more than the share of one thread."""
         with self._changed:
             rows = sum(each.rows for each in self._workers) + self._scheduler.rows
             share = -(-rows // len(self._workers))
-            tickets = self._scheduler.take(self._settings.batch_rows - worker.rows, share - worker.rows)
+            groups = self._scheduler.take(self._settings.batch_rows - worker.rows, share - worker.rows)
+            decodes = [self._sharing.begin(group) for group in groups]
             # Counted before they are read, which takes time: the next thread's share depends on it.
-            worker.rows += sum(ticket.options.beam_size for ticket in tickets)
-        return tickets
+            worker.rows += sum(decode.sentence.options.beam_size for decode in decodes)
+        return decodes
 
-    def _recover(self, failed: Sequence[Ticket], error: Exception) -> None:
-        """Answers the sentences that the model failed on; goes on if it still works."""
+    def _end(self, decodes: Sequence[Decode]) -> list[Ticket]:
+        """Who waits for them; from now on nobody can join them."""
+        with self._changed:
+            return [ticket for decode in decodes for ticket in self._sharing.end(decode)]
+
+    def _recover(self, failed: Sequence[Decode], error: Exception) -> None:
+        """Answers those whose sentences the model failed on; goes on if it still works."""
         _log.error("the model raised while decoding", exc_info=error)
-        for ticket in failed:
+        for ticket in self._end(failed):
             _reject(ticket, EngineFailed("the model failed while decoding this batch"), error)
         try:
             self._probe()
@@ -214,7 +257,7 @@ class Engine:
     def _answer_everybody(self, worker: Worker, reason: Exception) -> None:
         with self._changed:
             waiting = self._scheduler.drop(lambda _: True)
-        for ticket in waiting + worker.clear():
+        for ticket in waiting + self._end(worker.clear()):
             _reject(ticket, reason)
 
     def _probe(self) -> None:

@@ -33,6 +33,11 @@ class RunningBatch(Generic[Owner]):
         """Rows that a step computes."""
         return len(self) * self._width
 
+    @property
+    def source_len(self) -> int:
+        """Source positions that a step reads for every row, padding included."""
+        return 0 if self._decoding is None else self._decoding.source_len
+
     def join(self, newcomers: Decoding, options: Sequence[SearchOptions], owners: Sequence[Owner]) -> None:
         """Lets encoded sentences take part from the next step on; ``options`` are of the batch's width."""
         if self._decoding is None:

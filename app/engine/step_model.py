@@ -35,6 +35,7 @@ class ModelLimits:
     Attributes:
         source_len: longest source in ids, tag and end of sentence included.
         target_len: most pieces that one hypothesis may have, end of sentence included.
+        source_multiple: the encoder reads every source padded to a multiple of so many positions.
     """
 
     vocab_size: int
@@ -42,6 +43,7 @@ class ModelLimits:
     target_len: int
     bos_id: int
     eos_id: int
+    source_multiple: int = 1
 
 
 class Decoding(Protocol):
@@ -54,6 +56,10 @@ class Decoding(Protocol):
     @property
     def width(self) -> int:
         """Rows per sentence."""
+
+    @property
+    def source_len(self) -> int:
+        """Source positions that a step reads for every row, padding included."""
 
     def step(self, last_ids: Int64, k: int) -> Candidates:
         """Feeds ``last_ids [rows]``, one piece a row, and moves every row one position on."""

@@ -58,6 +58,11 @@ class MutedDecoding:
         """Rows of the sentence."""
         return self._width
 
+    @property
+    def source_len(self) -> int:
+        """Source positions that a step reads for every row: there is no padding."""
+        return int(self._source_ids.shape[1])
+
     def step(self, last_ids: Int64, k: int) -> Candidates:
         """Feeds ``last_ids [rows]`` and moves every row one position on."""
         self._fed = np.concatenate([self._fed, last_ids[:, None]], axis=1)

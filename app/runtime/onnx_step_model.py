@@ -132,6 +132,11 @@ class OnnxDecoding:
         """Rows per sentence."""
         return self._width
 
+    @property
+    def source_len(self) -> int:
+        """Source positions that a step reads for every row, padding included."""
+        return self._cross.keys.length
+
     def step(self, last_ids: Int64, k: int) -> Candidates:
         """Feeds ``last_ids [rows]`` and moves every row one position on.
 
@@ -271,6 +276,7 @@ def model_limits(config: ModelConfig) -> ModelLimits:
         target_len=config.limits.target_len,
         bos_id=config.special_ids.bos,
         eos_id=config.special_ids.eos,
+        source_multiple=names.SOURCE_LEN_MULTIPLE,
     )
 
 

@@ -68,6 +68,10 @@ class ScriptedDecoding:
     def sentences(self) -> int:
         return len(self.sources)
 
+    @property
+    def source_len(self) -> int:
+        return max(map(len, self.sources))
+
     def step(self, last_ids: Int64, k: int) -> Candidates:
         self.model.check(self.sources)
         self.model.batch_sizes.append(len(self.fed))

@@ -9,8 +9,9 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pytest
 
-from app.engine.engine import Engine, EngineSettings, EngineState, Sentence
+from app.engine.engine import Engine, EngineSettings, EngineState
 from app.engine.hypotheses import SearchOptions
+from app.engine.tickets import Sentence
 from app.errors import DeadlineExceeded, EngineFailed, NotReady, QueueFull
 from tests.engine.scripted_model import ScriptedDecoding, ScriptedModel, echo_rule, random_rule
 
@@ -52,6 +53,11 @@ def sentence(*ids: int, options: SearchOptions = GREEDY) -> Sentence:
     return Sentence(tuple(ids), options)
 
 
+def different(count: int, *ids: int, options: SearchOptions = GREEDY) -> list[Sentence]:
+    """Sentences that end in ``ids``, no two of which are the same."""
+    return [sentence(2 + number % 7, 2 + number // 7, *ids, options=options) for number in range(count)]
+
+
 def hold(model: GatedModel, engine: Engine) -> None:
     """Returns once the engine stands still inside a step for a sentence of its own."""
     model.gate.clear()
@@ -72,7 +78,7 @@ def test_everybody_gets_their_own_sentence(engine: Engine) -> None:
 
 def test_requests_share_steps(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
-    answers = [engine.submit([sentence(5, 6, 7)], SECONDS)[0] for _ in range(6)]
+    answers = [engine.submit([one], SECONDS)[0] for one in different(6, 5)]
     model.batch_sizes.clear()
     model.gate.set()
     for answer in answers:
@@ -93,7 +99,7 @@ def test_in_flight_answers_equal_those_alone() -> None:
 
 
 def test_rows_never_exceed_the_batch(model: GatedModel, engine: Engine) -> None:
-    answers = engine.submit([sentence(5, 6, options=BEAM) for _ in range(20)], SECONDS)
+    answers = engine.submit(different(20, options=BEAM), SECONDS)
     for answer in answers:
         answer.result(10)
     assert max(model.batch_sizes) <= 8
@@ -101,7 +107,7 @@ def test_rows_never_exceed_the_batch(model: GatedModel, engine: Engine) -> None:
 
 def test_a_full_queue_takes_all_or_none(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
-    engine.submit([sentence(2)] * 48, SECONDS)
+    engine.submit(different(48), SECONDS)
     with pytest.raises(QueueFull):
         engine.submit([sentence(2)] * 3, SECONDS)
     engine.submit([sentence(2)] * 2, SECONDS)
@@ -164,7 +170,7 @@ def test_numbers_that_are_none_are_a_fault() -> None:
 def test_a_dead_model_answers_everybody_and_takes_no_more(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
     model.fault = RuntimeError("the device is gone")
-    answers = engine.submit([sentence(2)] * 30, SECONDS)
+    answers = engine.submit(different(30), SECONDS)
     model.gate.set()
     for answer in answers:
         with pytest.raises(EngineFailed):
@@ -189,7 +195,7 @@ def test_deadlines_hold_for_waiting_and_running(model: GatedModel) -> None:
     engine = Engine(model, EngineSettings(batch_rows=2, queue_sentences=50), clock=lambda: now[0])
     engine.start()
     hold(model, engine)
-    late = engine.submit([sentence(3, 4)] * 6, 5.0)
+    late = engine.submit(different(6), 5.0)
     now[0] = 6.0
     model.gate.set()
     for answer in late:
@@ -201,7 +207,7 @@ def test_deadlines_hold_for_waiting_and_running(model: GatedModel) -> None:
 
 def test_a_cancelled_sentence_frees_its_rows(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
-    answers = engine.submit([sentence(3, 4, 5)] * 20, SECONDS)
+    answers = engine.submit([*different(19, 3), sentence(3, 4, 5)], SECONDS)
     for answer in answers[:-1]:
         assert answer.cancel()
     model.batch_sizes.clear()
@@ -214,7 +220,8 @@ def test_a_cancelled_sentence_frees_its_rows(model: GatedModel, engine: Engine) 
 
 def test_stop_finishes_what_was_taken(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
-    answers = engine.submit([sentence(3, 4)] * 20, SECONDS)
+    sentences = different(20)
+    answers = engine.submit(sentences, SECONDS)
     stopper = threading.Thread(target=engine.stop, args=(10,))
     stopper.start()
     while engine.state is EngineState.READY:
@@ -223,13 +230,13 @@ def test_stop_finishes_what_was_taken(model: GatedModel, engine: Engine) -> None
         engine.submit([sentence(2)], SECONDS)
     model.gate.set()
     stopper.join(10)
-    assert all(answer.result(0)[0].ids == (3, 4) for answer in answers)
+    assert [answer.result(0)[0].ids for answer in answers] == [one.source for one in sentences]
     assert engine.state is EngineState.STOPPED
 
 
 def test_stop_answers_what_it_cannot_finish(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
-    answers = engine.submit([sentence(3, 4)] * 20, SECONDS)
+    answers = engine.submit(different(20), SECONDS)
     stopper = threading.Thread(target=engine.stop, args=(0.01,))
     stopper.start()
     while engine.state is not EngineState.STOPPED:
@@ -263,7 +270,7 @@ def test_threads_step_at_the_same_time_and_share_evenly() -> None:
     model.barrier = threading.Barrier(2)
     model.batch_sizes.clear()
     barrier = model.barrier
-    for answer in engine.submit([sentence(3, 4, 5, options=BEAM)] * 10, SECONDS):
+    for answer in engine.submit(different(10, 5, options=BEAM), SECONDS):
         answer.result(10)
     assert not barrier.broken
     assert max(model.batch_sizes) <= 18  # five sentences each, and one more where turns overlap
@@ -285,7 +292,7 @@ def test_a_dead_model_answers_the_sentences_of_every_thread(model: GatedModel) -
     engine = Engine(model, EngineSettings(batch_rows=4, queue_sentences=50, threads=3))
     engine.start()
     model.gate.clear()
-    answers = engine.submit([sentence(2, 3, 4)] * 30, SECONDS)
+    answers = engine.submit(different(30, 4), SECONDS)
     model.fault = RuntimeError("the device is gone")
     model.gate.set()
     assert all(isinstance(answer.exception(10), EngineFailed) for answer in answers)
@@ -295,6 +302,6 @@ def test_a_dead_model_answers_the_sentences_of_every_thread(model: GatedModel) -
 def test_stop_waits_for_every_thread(model: GatedModel) -> None:
     engine = Engine(model, EngineSettings(batch_rows=4, queue_sentences=50, threads=3))
     engine.start()
-    answers = engine.submit([sentence(2, 3, 4)] * 30, SECONDS)
+    answers = engine.submit(different(30, 4), SECONDS)
     engine.stop(10)
-    assert all(answer.result(0)[0].ids == (2, 3, 4) for answer in answers)
+    assert [answer.result(0)[0].ids for answer in answers] == [one.source for one in different(30, 4)]
