@@ -5,7 +5,7 @@ import { percent } from "./dom.js";
 const WHOSE = { encoder: "the encoder", decoder: "the decoder", cross: "attention to the source" };
 export const FAMILY_NAMES = { encoder: "Encoder", decoder: "Decoder", cross: "Cross" };
 const SMALLEST_CHANGE = 0.02;
-const ROLE_NAMES = { previous: "the piece before", next: "the piece after", itself: "the piece itself", special: "marks", marks: "marks" };
+const ROLE_NAMES = { previous: "the piece before", next: "the piece after", itself: "the piece itself", delimiter: "marks" };
 
 export const headName = ({ family, layer, head }) => `${FAMILY_NAMES[family].toLowerCase()} ${layer + 1}·${head + 1}`;
 const spelled = ({ family, layer, head }) => `head ${head + 1} in layer ${layer + 1} of ${WHOSE[family]}`;

@@ -9,7 +9,7 @@ const NUMBERS = {
   entropy: ["entropy", "Entropy, in nats, says how widely a head spreads its weight: 0 where it looks at one piece alone."],
   special: ["weight on marks", "Share of a head's weight on the language tag and the start and end of the sentence."],
 };
-const ROLES = { delimiter: "marks" };
+const ROLES = { delimiter: "marks", previous: "before", next: "after" };
 
 export function headMap({ heads, sentence, go }) {
   const holder = h("div", { class: "head-maps" });

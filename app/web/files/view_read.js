@@ -1,6 +1,8 @@
 // Read: which words go with which, what may deserve a second look. For people who translate; no layers, no heads.
 
 import { h, percent, token, weight } from "./dom.js";
+import { trust } from "./note_trust.js";
+import { session } from "./session.js";
 import { light, wordList } from "./words.js";
 
 const UNSURE = Math.log(0.35);
@@ -105,10 +107,12 @@ function note(sentence, signal, go) {
   const [title, why] = KINDS[signal.kind] ?? [signal.kind, ""];
   const side = sentence[signal.side];
   const [first, last] = signal.words;
+  const tested = trust(session.info.model.signals, sentence.languages, signal.kind);
   const text = side.text.slice(side.words[first].span[0], side.words[last].span[1]);
   return h("li", null,
     h("button", { type: "button", class: "link", click: () => go(signal.side, first) }, token(text, side.language)),
     ` ${title.toLowerCase()}`,
     COUNTED.has(signal.kind) ? "" : h("span", { class: "quiet" }, ` ${signal.value.toFixed(2)}, noted below ${signal.threshold}`),
-    h("details", null, h("summary", null, "why?"), h("p", null, why)));
+    tested && h("span", { class: "trust" }, tested.short),
+    h("details", null, h("summary", null, "why?"), h("p", null, why), tested && h("p", null, tested.long)));
 }
