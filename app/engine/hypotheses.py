@@ -40,6 +40,13 @@ class Hypothesis:
     finish_reason: FinishReason
 
 
+def finished_hypothesis(ids: list[int], log_prob: float, score: float, eos_id: int) -> Hypothesis:
+    """Ends a list of produced ids: the end of sentence is no piece of the text."""
+    ended = ids[-1] == eos_id
+    reason: FinishReason = "eos" if ended else "length"
+    return Hypothesis(tuple(ids[:-1] if ended else ids), log_prob, score, reason)
+
+
 def target_room(source_len: int, limit: int) -> int:
     """Most pieces that a translation of ``source_len`` ids may have, at most the model's ``limit``.
 

@@ -5,8 +5,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from app.engine.greedy_search import GreedySearches
 from app.engine.hypotheses import Hypothesis, SearchOptions
-from app.engine.search import BeamSearches, candidates_per_row
+from app.engine.search import BeamSearches, Searches, candidates_per_row
 from app.engine.step_model import Decoding, Int64, ModelLimits
 
 Owner = TypeVar("Owner")
@@ -75,7 +76,7 @@ class RunningBatch(Generic[Owner]):
         dropped = [owner for owner, leaving in zip(self._owners, leaves, strict=True) if leaving]
         if dropped:
             stays = [index for index, leaving in enumerate(leaves) if not leaving]
-            self._retire(stays, np.tile(np.arange(self._width), (len(self), 1)))
+            self._retire(stays, None)
         return dropped
 
     def clear(self) -> list[Owner]:
@@ -84,7 +85,7 @@ class RunningBatch(Generic[Owner]):
         self._searches = self._no_searches()
         return owners
 
-    def _retire(self, stays: Sequence[int], parents: Int64) -> None:
+    def _retire(self, stays: Sequence[int], parents: Int64 | None) -> None:
         """Keeps the sentences that stay, each row going on from row ``parents [sentences, width]`` of its sentence.
 
         The model goes first: if it raises, nobody has been forgotten and ``clear`` still returns everybody.
@@ -94,13 +95,15 @@ class RunningBatch(Generic[Owner]):
             return
         if len(stays) < len(self):
             self._decoding.keep(stays)
-            parents = parents[stays]
-        if self._width > 1 and (parents != np.arange(self._width)).any():
+            parents = None if parents is None else parents[stays]
+        if parents is not None and (parents != np.arange(self._width)).any():
             first_rows = np.arange(len(stays))[:, None] * self._width
             self._decoding.reorder((first_rows + parents).reshape(-1))
         if len(stays) < len(self):
             self._searches.keep(stays)
             self._owners = [self._owners[index] for index in stays]
 
-    def _no_searches(self) -> BeamSearches:
+    def _no_searches(self) -> Searches:
+        if self._width == 1:
+            return GreedySearches(self._limits.bos_id, self._limits.eos_id)
         return BeamSearches(self._width, self._limits.bos_id, self._limits.eos_id)

@@ -1,12 +1,13 @@
-"""Greedy and beam search of many sentences at once, advanced one step at a time by whoever runs the model."""
+"""Beam search of many sentences at once, advanced one step at a time by whoever runs the model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from app.engine.hypotheses import FinishReason, Hypothesis, SearchOptions
+from app.engine.hypotheses import Hypothesis, SearchOptions, finished_hypothesis
 from app.engine.scoring import Float64, best_first, extend, length_normalised
 from app.engine.step_model import Candidates, Int64
 
@@ -22,12 +23,42 @@ def candidates_per_row(width: int, vocab_size: int) -> int:
     return 1 if width == 1 else min(2 * width, vocab_size)
 
 
+class Searches(Protocol):
+    """What a running batch asks of a search; ``width`` rows a sentence, sentences in the order in which they joined.
+
+    Attributes:
+        last_ids: ``[sentences, width]``, what each row is fed next.
+    """
+
+    last_ids: Int64
+
+    def __len__(self) -> int:
+        """Sentences on their way."""
+
+    def join(self, options: Sequence[SearchOptions]) -> None:
+        """Begins as many searches."""
+
+    def advance(self, candidates: Candidates) -> tuple[Int64 | None, npt.NDArray[np.bool_]]:
+        """Takes the candidates ``[sentences * width, k]`` of one step.
+
+        Returns:
+            Which row of its sentence each row goes on from, ``[sentences, width]``, ``None`` where every row goes on
+            from itself, and which sentences want no further step, ``[sentences]``.
+        """
+
+    def keep(self, sentences: Sequence[int]) -> None:
+        """Forgets all sentences but these."""
+
+    def hypotheses(self, sentence: int) -> list[Hypothesis]:
+        """The finished hypotheses of one sentence that were asked for, best score first."""
+
+
 class BeamSearches:
     """Per sentence, keeps the ``width`` likeliest running hypotheses and as many of the best finished ones.
 
     A continuation that ends is taken if it is among the likeliest ``width`` of its step. A search ends when
     ``width`` hypotheses are finished and the best running one, scored at its present length, does not beat
-    the worst of them. At ``target_len`` what runs is taken as it stands. A width of 1 is greedy search.
+    the worst of them. At ``target_len`` what runs is taken as it stands.
 
     Attributes:
         last_ids: ``[sentences, width]``, what each row is fed next.
@@ -70,25 +101,20 @@ class BeamSearches:
         )
 
     def advance(self, candidates: Candidates) -> tuple[Int64, npt.NDArray[np.bool_]]:
-        """Takes the candidates ``[sentences * width, k]`` of one step.
-
-        Returns:
-            Which row of its sentence each row goes on from, ``[sentences, width]``, and which sentences want
-            no further step, ``[sentences]``.
-        """
+        """See ``Searches``."""
         width = self._width
         chosen, values, rows = self._best_continuations(candidates)
         self._lengths += 1
         stops = chosen == self._eos_id
         last_step = self._lengths == self._target_lens
-        ends = (stops | last_step[:, None])[:, :width] & np.isfinite(values[:, :width])
-        for sentence, rank in np.argwhere(ends).tolist() if ends.any() else ():
-            self._end(sentence, int(rows[sentence, rank]), int(chosen[sentence, rank]), float(values[sentence, rank]))
-        # Rows without a hypothesis (a tiny vocabulary) idle at minus infinity.
-        values[stops] = -np.inf
-        if width > 1:
+        if stops.any() or last_step.any():
+            self._end_some(chosen, values, rows, stops | last_step[:, None])
+            # Rows without a hypothesis (a tiny vocabulary) idle at minus infinity.
+            values[stops] = -np.inf
             running = _flat(np.argsort(stops, axis=1, kind="stable")[:, :width], stops.shape[1])
             chosen, values, rows = chosen.take(running), values.take(running), rows.take(running)
+        else:
+            chosen, values, rows = chosen[:, :width], values[:, :width], rows[:, :width]
         self.last_ids, self._log_probs = chosen, values
         self._remember(rows)
         return rows, last_step | (values[:, 0] == -np.inf) | self._cannot_improve()
@@ -113,11 +139,15 @@ class BeamSearches:
     def _best_continuations(self, candidates: Candidates) -> tuple[Int64, Float64, Int64]:
         """Ids, log-probabilities and rows of the ``2 * width`` likeliest of each sentence, best first."""
         total = extend(self._log_probs, candidates.log_probs)
-        if self._width == 1:
-            return candidates.ids, total, np.zeros_like(candidates.ids)
         order = best_first(total, 2 * self._width)
         flat = _flat(order, total.shape[1])
         return candidates.ids.take(flat), total.take(flat), order // candidates.ids.shape[1]
+
+    def _end_some(self, chosen: Int64, values: Float64, rows: Int64, ends: npt.NDArray[np.bool_]) -> None:
+        """Takes over what ``ends [sentences, k]`` of the likeliest ``width`` continuations of each sentence."""
+        ended = ends[:, : self._width] & np.isfinite(values[:, : self._width])
+        for sentence, rank in np.argwhere(ended).tolist():
+            self._end(sentence, int(rows[sentence, rank]), int(chosen[sentence, rank]), float(values[sentence, rank]))
 
     def _end(self, sentence: int, row: int, last_id: int, log_prob: float) -> None:
         length = int(self._lengths[sentence])
@@ -171,10 +201,3 @@ class _Ended:
     row: int
     length: int
     last_id: int
-
-
-def finished_hypothesis(ids: list[int], log_prob: float, score: float, eos_id: int) -> Hypothesis:
-    """Ends a list of produced ids: the end of sentence is no piece of the text."""
-    ended = ids[-1] == eos_id
-    reason: FinishReason = "eos" if ended else "length"
-    return Hypothesis(tuple(ids[:-1] if ended else ids), log_prob, score, reason)

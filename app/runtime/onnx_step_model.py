@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from app.engine.step_model import Candidates, Decoding, Int64, ModelLimits
 from app.errors import ModelDirectoryError
@@ -15,6 +14,7 @@ from app.runtime.model_directory import ModelConfig, ModelDirectory
 from app.runtime.providers import RuntimeOptions, open_session
 from app.runtime.shared_past import SharedPast
 from app.runtime.source_memory import CrossMemory, bind_array, pad_sources, padded_len
+from app.runtime.step_exchange import StepExchange
 from app.runtime.tensor_set import HostTensorSet, NewTensorSet, TensorSet
 
 _FIRST_POSITIONS = 32
@@ -22,12 +22,16 @@ _FIRST_POSITIONS = 32
 
 @dataclass(frozen=True)
 class _Graphs:
-    """What all decodings of a model share; ``new_tensors(count, shape, length_axis)`` makes their memory."""
+    """What all decodings of a model share.
+
+    ``new_tensors(count, shape, length_axis)`` makes their memory; ``on_host`` tells whether that is the CPU's.
+    """
 
     encoder: Any
     decoder_step: Any
     config: ModelConfig
     new_tensors: NewTensorSet
+    on_host: bool
 
 
 class OnnxStepModel:
@@ -52,6 +56,7 @@ class OnnxStepModel:
             decoder_step=open_session(directory, files.decoder_step, options),
             config=directory.config,
             new_tensors=_memory(directory, options),
+            on_host=options.resolved_provider() == "cpu",
         )
 
     @property
@@ -117,7 +122,7 @@ class OnnxDecoding:
         self._past = past
         self._past_len = np.zeros(len(cross.mask) * width, dtype=np.int32)
         self._shared = SharedPast(len(cross.mask), width)
-        self._binding: Any = None
+        self._exchange: StepExchange | None = None
         layers = range(graphs.config.architecture.decoder_layers)
         self._past_names = [name(layer) for layer in layers for name in (names.past_key, names.past_value)]
         self._present_names = [name(layer) for layer in layers for name in (names.present_key, names.present_value)]
@@ -143,31 +148,16 @@ class OnnxDecoding:
         Raises:
             ValueError: not one id a row, or a row stands at the model's last position.
         """
-        rows = self._rows(self._slots)
-        if last_ids.shape != rows.shape:
-            raise ValueError(f"{len(rows)} rows need as many ids, not shape {last_ids.shape}")
-        fed = np.empty(len(rows), np.int64)
-        fed[rows] = last_ids
-        ids, log_probs = np.empty((len(rows), k), np.int64), np.empty((len(rows), k), np.float32)
-        if len(rows) == 0:
-            return Candidates(ids, log_probs)
-        total_len = int(self._past_len.max()) + 1
-        self._reserve_positions(total_len)
-        binding = self._bound()
-        # Values that change are bound anew at every step: for another device, binding is what copies them there.
-        small: dict[str, npt.NDArray[Any]] = {
-            names.LAST_IDS: fed,
-            names.PAST_LEN: self._past_len,
-            names.TOTAL_LEN: np.array(total_len, dtype=np.int32),
-            names.K: np.array([k], dtype=np.int64),
-        }
-        for name, array in small.items():
-            bind_array(binding, name, array)
-        for name, array in ((names.CANDIDATE_IDS, ids), (names.CANDIDATE_LOG_PROBS, log_probs)):
-            binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
-        self._graphs.decoder_step.run_with_iobinding(binding)
-        self._past_len += 1
-        return Candidates(ids[rows], log_probs[rows])
+        rows = self.sentences * self._width
+        if last_ids.shape != (rows,):
+            raise ValueError(f"{rows} rows need as many ids, not shape {last_ids.shape}")
+        if rows == 0:
+            return Candidates(np.empty((0, k), np.int64), np.empty((0, k), np.float32))
+        self._reserve_positions(int(self._past_len.max()) + 1)
+        exchange = self._exchange_of(k)
+        exchange.feed(last_ids)
+        self._graphs.decoder_step.run_with_iobinding(exchange.binding)
+        return exchange.candidates()
 
     def reorder(self, parents: Int64) -> None:
         """Row ``r`` goes on from what row ``parents[r]`` was; only positions that differ are moved."""
@@ -194,7 +184,7 @@ class OnnxDecoding:
         self._slots = slots
         self._past_len = self._past_len[: len(slots) * self._width]
         self._shared.cut(len(slots))
-        self._binding = None
+        self._exchange = None
         needed = self._longest_source()
         if 0 < 2 * needed <= self._cross.keys.length:
             self._cross.resize(self._cross.keys.capacity, needed, len(slots))
@@ -204,6 +194,7 @@ class OnnxDecoding:
         slots = np.empty_like(self._slots)
         slots[np.asarray(order)] = self._slots
         self._slots = slots
+        self._exchange = None
 
     def join(self, other: Decoding) -> None:
         """Appends the sentences of ``other``, which must not be used again.
@@ -221,7 +212,7 @@ class OnnxDecoding:
         self._past_len = np.concatenate([self._past_len, other._past_len])
         self._shared.append(other._shared)
         self._slots = np.concatenate([self._slots, used + other._slots])
-        self._binding = None
+        self._exchange = None
 
     def _reserve(self, sentences: int, other: "OnnxDecoding") -> None:
         """Room for so many sentences and for the lengths of ``other``."""
@@ -240,7 +231,7 @@ class OnnxDecoding:
         if total_len > self._past.length:
             positions = min(2 * self._past.length, target_len)
             self._past.resize(self._past.capacity, positions, self._started_rows())
-            self._binding = None
+            self._exchange = None
 
     def _started_rows(self) -> int:
         """How many rows must be kept when the past moves: none before the first step."""
@@ -256,16 +247,17 @@ class OnnxDecoding:
         """Rows of the sentences in ``slots``."""
         return (slots[:, None] * self._width + np.arange(self._width)).reshape(-1)
 
-    def _bound(self) -> Any:
-        """The binding of everything that lies still between steps."""
-        if self._binding is None:
+    def _exchange_of(self, k: int) -> StepExchange:
+        """Everything bound that lies still between steps; ``None`` is left where it has moved."""
+        if self._exchange is None or self._exchange.k != k:
             rows = self.sentences * self._width
-            self._binding = self._graphs.decoder_step.io_binding()
-            bind_array(self._binding, names.SOURCE_MASK, self._cross.mask[: self.sentences])
-            self._cross.bind(self._binding, self.sentences, output=False)
-            self._past.bind(self._binding, self._past_names, rows, output=False)
-            self._past.bind(self._binding, self._present_names, rows, output=True)
-        return self._binding
+            binding = self._graphs.decoder_step.io_binding()
+            bind_array(binding, names.SOURCE_MASK, self._cross.mask[: self.sentences])
+            self._cross.bind(binding, self.sentences, output=False)
+            self._past.bind(binding, self._past_names, rows, output=False)
+            self._past.bind(binding, self._present_names, rows, output=True)
+            self._exchange = StepExchange(binding, self._past_len, self._rows(self._slots), k, self._graphs.on_host)
+        return self._exchange
 
 
 def model_limits(config: ModelConfig) -> ModelLimits:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from app.engine.batch_search import search_batch, search_each
-from app.engine.hypotheses import SearchOptions
+from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.scoring import best_first, extend, length_normalised
-from app.engine.search import candidates_per_row
+from app.engine.search import BeamSearches, candidates_per_row
 from tests.engine.scripted_model import BOS, EOS, ScriptedModel, log_softmax, random_rule
 
 
@@ -48,6 +48,21 @@ def test_beam_one_takes_the_likeliest_piece_of_every_step(seed: int) -> None:
         expected.append(int(np.argmax(model.rule((3, 4), (BOS, *expected)))))
     found = search_batch(model, [(3, 4)], options())[0][0]
     assert [*found.ids, *([EOS] if found.finish_reason == "eos" else [])] == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_greedy_search_equals_beams_of_width_one(seed: int) -> None:
+    model = ScriptedModel(random_rule(9, seed), 9)
+    sources = [(2, 3), (4,), (5, 6, 7), (8,)]
+    wanted = [options(target_len=3 + 40 * index, penalty=0.4 * index) for index in range(len(sources))]
+    beams = BeamSearches(1, BOS, EOS)
+    beams.join(wanted)
+    decoding = model.encode(sources, 1)
+    found: dict[int, list[Hypothesis]] = {}
+    while len(found) < len(sources):
+        _, ends = beams.advance(decoding.step(beams.last_ids.reshape(-1), 2))
+        found |= {index: beams.hypotheses(index) for index in np.flatnonzero(ends).tolist() if index not in found}
+    assert search_each(model, sources, wanted) == [found[index] for index in range(len(sources))]
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
