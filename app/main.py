@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 
 from app import __version__
-from app.api import about, attention, render, stream, translate
+from app.api import about, attention, metrics, render, stream, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
 from app.api.errors import add_error_handlers
 from app.api.examples import with_nulls
@@ -20,6 +20,7 @@ from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths
 from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings
+from app.metrics import Metric, engine_metrics
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import (
     ANALYSIS_FILE,
@@ -58,11 +59,13 @@ class Running:
         service: answers requests.
         default_beam_size: hypotheses per sentence where a request does not say.
         stop: takes no more requests and returns when the running ones are answered; may be called twice.
+        metrics: what ``GET /metrics`` tells.
     """
 
     service: TranslationService
     default_beam_size: int
     stop: Callable[[], None]
+    metrics: Callable[[], Sequence[Metric]] = tuple
 
 
 def compose(settings: Settings) -> Running:
@@ -92,7 +95,12 @@ def compose(settings: Settings) -> Running:
         OnnxExplainModel(directory, options),
     )
     engine.start()
-    return Running(translator, translator_settings.beam_size, lambda: engine.stop(settings.drain_seconds))
+    return Running(
+        translator,
+        translator_settings.beam_size,
+        stop=lambda: engine.stop(settings.drain_seconds),
+        metrics=lambda: engine_metrics(engine.counts()),
+    )
 
 
 def create_app(settings: Settings, service_factory: Callable[[Settings], Running] = compose) -> FastAPI:
@@ -104,6 +112,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
         app.state.service = running.service
         app.state.limits = _request_limits(settings, running)
         app.state.stop = running.stop
+        app.state.metrics = running.metrics
         yield
         await asyncio.to_thread(running.stop)
 
@@ -123,6 +132,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     app.include_router(attention.router)
     app.include_router(render.router)
     app.include_router(about.router)
+    app.include_router(metrics.router)
     pages.add_to(app)
     describe = app.openapi
     app.openapi = lambda: with_nulls(describe())  # type: ignore[method-assign]

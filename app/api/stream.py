@@ -1,13 +1,13 @@
 """``POST /translate/stream``: the same as ``/translate``, told while it is made."""
 
 import asyncio
-import contextlib
 import json
 from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from app.api.answers import translate_answer
 from app.api.disconnect import until_disconnect
@@ -23,6 +23,21 @@ EVENTS = "text/event-stream"
 _EXAMPLE = 'event: piece\ndata: {"text": 0, "segment": 0, "piece": "▁Le"}\n\n'
 
 router = APIRouter(tags=["translation"])
+
+
+class _Stream(StreamingResponse):
+    """Events; the work that they tell of ends with the answer, also where not even the first of them was sent."""
+
+    def __init__(self, events: AsyncIterator[str], working: asyncio.Future[TranslateResult]) -> None:
+        super().__init__(events, media_type=EVENTS, headers={"Cache-Control": "no-store"})
+        self._working = working
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends the answer."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._working.cancel()
 
 
 @router.post(
@@ -51,7 +66,13 @@ async def stream(
     check_request(wanted, limits, service.languages())
     news: asyncio.Queue[Progress | None] = asyncio.Queue()
     working = asyncio.ensure_future(service.translate(wanted, news.put_nowait))
-    working.add_done_callback(lambda _: news.put_nowait(None))
+
+    def ended(done: asyncio.Future[TranslateResult]) -> None:
+        news.put_nowait(None)
+        if not done.cancelled():
+            done.exception()  # looked at, so that a fault that nobody waits for is not one of the event loop's
+
+    working.add_done_callback(ended)
     first = await _first_news(request, news, working)
 
     def rendered(result: TranslateResult) -> str:
@@ -67,12 +88,8 @@ async def stream(
             yield _event("result", await asyncio.to_thread(rendered, result))
         except Exception as error:
             yield _event("error", bytes(logged_response(request, error).body).decode())
-        finally:
-            working.cancel()
-            with contextlib.suppress(BaseException):
-                working.exception()
 
-    return StreamingResponse(events(), media_type=EVENTS, headers={"Cache-Control": "no-store"})
+    return _Stream(events(), working)
 
 
 async def _first_news(

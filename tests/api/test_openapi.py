@@ -38,6 +38,7 @@ def test_every_route_is_documented(schema: dict[str, Any]) -> None:
         "get /info",
         "get /health/live",
         "get /health/ready",
+        "get /metrics",
     ]
     for name, operation in operations(schema):
         assert operation["summary"], name
@@ -53,6 +54,9 @@ def test_every_answer_has_a_description_a_schema_and_an_example(schema: dict[str
                 continue
             if name == "post /attention/render" and status == "200":
                 assert set(response["content"]) == {"image/svg+xml", "text/html", "image/png"}
+                continue
+            if name == "get /metrics" and status == "200":
+                assert set(response["content"]) == {"text/plain; version=0.0.4"}
                 continue
             content = response["content"]["application/json"]
             assert response["description"], (name, status)
