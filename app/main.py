@@ -20,6 +20,7 @@ from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths
 from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings
+from app.memory import return_freed_memory
 from app.metrics import Metric, engine_metrics
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import (
@@ -75,6 +76,7 @@ def compose(settings: Settings) -> Running:
         ModelDirectoryError: the model directory cannot be used.
         EngineFailed: the model cannot decode.
     """
+    return_freed_memory()
     directory = open_model_directory(settings.model)
     options = RuntimeOptions(settings.provider, settings.precision, settings.threads)
     batches = settings.engine_threads or _engine_threads(options)

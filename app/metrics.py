@@ -26,7 +26,7 @@ class Metric:
 
 def engine_metrics(counts: EngineCounts) -> tuple[Metric, ...]:
     """An engine's counts."""
-    positions = {
+    positions: dict[Labels, int] = {
         (("part", part), ("kind", kind)): count
         for part, both in counts.positions.items()
         for kind, count in (("real", both.real), ("padding", both.padding))

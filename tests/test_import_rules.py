@@ -22,6 +22,7 @@ ALLOWED = {
     "app.explainer": {"numpy", "app.attention", "app.engine.step_model", "app.errors", "app.explanation", "app.text"},
     "app.pairing": {"app.engine.step_model", "app.errors", "app.explainer", "app.explanation", "app.text"},
     "app.abandonable": set[str](),
+    "app.memory": set[str](),
     "app.metrics": {"app.engine.counts"},
     "app.muted_search": {"app.abandonable", "app.engine"},
     "app.runtime": {"numpy", "onnxruntime", "app.errors", "app.engine.step_model"},
