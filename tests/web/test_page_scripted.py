@@ -24,9 +24,10 @@ def side(words: list[str], space: str) -> dict[str, Any]:
     return {"text": space.join(words), "span": [0, at], "tokens": tokens, "words": parts}
 
 
-def weights(queries: int, keys: int) -> dict[str, Any]:
+def weights(queries: int, keys: int, body: dict[str, Any]) -> dict[str, Any]:
     random = np.random.default_rng(3)
-    values = random.dirichlet(np.full(keys, 0.1), size=(2, 4, queries)).astype("<f2")
+    layers, heads = (1 if one(body, name) else count for name, count in (("layers", 2), ("heads", 4)))
+    values = random.dirichlet(np.full(keys, 0.1), size=(layers, heads, queries)).astype("<f2")
     data = base64.b64encode(values.tobytes()).decode()
     return {
         "shape": values.shape,
@@ -38,7 +39,11 @@ def weights(queries: int, keys: int) -> dict[str, Any]:
     }
 
 
-def explained(source: dict[str, Any], target: dict[str, Any], families: list[str]) -> dict[str, Any]:
+def one(body: dict[str, Any], axis: str) -> bool:
+    return body["aggregate"][axis] != "none" or body[axis] != "all"
+
+
+def explained(source: dict[str, Any], target: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
     rivals = [{"piece": f"r{index}", "id": index, "logprob": -1.0 - index} for index in range(5)]
     predicted = [{**token, "logprob": -0.2, "entropy": 0.4, "rivals": rivals} for token in target["tokens"]]
     sizes = {"source": len(source["tokens"]), "target": len(predicted)}
@@ -47,7 +52,7 @@ def explained(source: dict[str, Any], target: dict[str, Any], families: list[str
     return {
         "id": "s0", "finish_reason": "eos", "source": source,
         "target": {**target, "fed": ["<s>", *[token["piece"] for token in predicted[:-1]]], "predicted": predicted},
-        "attention": {"maps": {name: weights(*(sizes[end] for end in axes[name])) for name in families}},
+        "attention": {"maps": {name: weights(*(sizes[end] for end in axes[name]), body) for name in body["families"]}},
         "alignment": {"links": [{"source": index, "target": index, "score": 0.7} for index in range(count)]},
         "signals": {"source_mass": [1.0] * len(source["words"]), "found": [], "mean_logprob": -0.2, "eos_mass": 0.1},
     }  # fmt: skip
@@ -73,7 +78,7 @@ def script(page: Any, source: tuple[str, dict[str, Any]], target: tuple[str, dic
         "/languages": lambda body: {"directions": [languages]},
         "/info": lambda body: info,
         "/translate": lambda body: {"translations": [translation], "usage": {"source_pieces": 1, "target_pieces": 1}},
-        "/attention": lambda body: {"segments": [explained(source[1], target[1], body["families"])]},
+        "/attention": lambda body: {"segments": [explained(source[1], target[1], body)]},
     }
     for path, answer in answers.items():
         page.route(f"**{path}", answering(answer))

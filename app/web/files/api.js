@@ -3,25 +3,31 @@
 /** A refusal of the server, with the fields of its error. */
 export class Refusal extends Error {}
 
-export async function ask(path, body) {
-  const options = body && {
-    method: "POST",
-    headers: { "Content-Type": "application/json", Accept: "application/json" },
-    body: JSON.stringify(body),
-  };
+async function request(path, body, accept) {
+  const options = body && { method: "POST", headers: { "Content-Type": "application/json", Accept: accept }, body: JSON.stringify(body) };
   const response = await fetch(path, options);
-  const answer = await response.json().catch(() => ({}));
-  if (response.ok) return answer;
-  const error = answer.error ?? { message: `The server answered ${response.status}.` };
+  if (response.ok) return response;
+  const { error = { message: `The server answered ${response.status}.` } } = await response.json().catch(() => ({}));
   throw Object.assign(new Refusal(error.message), error);
 }
 
-/** Everything about one sentence but the maps of families that were not asked for. */
-export function explain({ text, source, target, targetText, families, headMask }) {
-  return ask("/attention", {
-    text, source, target, families,
-    encoding: "base64", dtype: "float16", offset_unit: "utf16", alignment: { soft: true },
-    ...(targetText != null && { target_text: targetText }),
-    ...(headMask && { head_mask: headMask }),
-  });
+export async function ask(path, body) {
+  return (await request(path, body, "application/json")).json();
+}
+
+const pair = ({ text, source, target, targetText, headMask }) => ({
+  text, source, target,
+  ...(targetText != null && { target_text: targetText }),
+  ...(headMask && { head_mask: headMask }),
+});
+
+/** Everything about one sentence, with the weights that `selection` names. */
+export function explain({ selection, alignment = null, ...rest }) {
+  return ask("/attention", { ...pair(rest), ...selection, alignment, encoding: "base64", dtype: "float16", offset_unit: "utf16" });
+}
+
+/** The same as a picture, in SVG. */
+export async function askPicture({ text, source, target, targetText, headMask, ...drawn }) {
+  const response = await request("/attention/render", { ...pair({ text, source, target, targetText, headMask }), ...drawn }, "image/svg+xml");
+  return response.text();
 }

@@ -1,21 +1,23 @@
 // Files to take away: data, table, pictures, and one page that opens without a server.
 
+import { askPicture } from "./api.js";
 import { byId, h } from "./dom.js";
-import { escaped, gridSvg, matrixSvg } from "./picture.js";
-import { session, shown } from "./session.js";
+import { fullAnswer, pairOf, session, shown } from "./session.js";
 import { state } from "./state.js";
 import { csvOf, tableOf } from "./table.js";
 import { describe } from "./view_head.js";
+import { chosen, CROSS_MEAN, selectionOf, whole } from "./wants.js";
 
 const PNG_SCALE = 2;
 
-export function setUpDownloads(matrixOf) {
+/** `attempt` runs what may fail and tells the reader if it does. */
+export function setUpDownloads(matrixOf, attempt) {
   const kinds = { JSON: json, CSV: csv, SVG: svgFile, PNG: png, HTML: html };
   const menu = byId("downloads").parentElement;
   byId("downloads").append(...Object.entries(kinds).map(([name, make]) =>
-    h("button", { type: "button", "data-kind": name.toLowerCase(), click: async () => {
+    h("button", { type: "button", "data-kind": name.toLowerCase(), click: () => {
       menu.open = false;
-      save(...await make(matrixOf()));
+      attempt(async () => save(...await make(matrixOf)));
     } }, name)));
   menu.addEventListener("keydown", (event) => event.key === "Escape" && close());
   document.addEventListener("pointerdown", (event) => menu.contains(event.target) || (menu.open = false));
@@ -32,25 +34,32 @@ function save(name, type, parts) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-function json() {
+async function answerShown() {
   const { source, target } = session.translation;
-  const kept = { source, target, segment: shown().answer };
-  return ["attention.json", "application/json", [JSON.stringify(kept, null, 1)]];
+  return { source, target, segment: await fullAnswer(shown(), state().family) };
 }
+
+const json = async () => ["attention.json", "application/json", [JSON.stringify(await answerShown(), null, 1)]];
 
 /** With a byte order mark: spreadsheets otherwise misread every letter beyond ASCII. */
-const csv = (matrix) => ["attention.csv", "text/csv;charset=utf-8", ["\ufeff", csvOf(matrix)]];
+const csv = async (matrixOf) => ["attention.csv", "text/csv;charset=utf-8", ["\ufeff", csvOf(await matrixOf())]];
 
-function drawing(matrix) {
-  const now = state();
-  return now.view === "grid" ? gridSvg(shown(), now) : matrixSvg(matrix, now.scale, `Attention weights: ${describe(now)}`);
+/** What the server is asked to draw: the counterpart of the view that is open. */
+function pictureOf(now) {
+  const pieces = { unit: now.unit === "words" ? "word" : "token", special_tokens: now.special === "hide" ? "drop_renormalize" : "keep" };
+  if (now.view === "grid") return { view: "grid", ...selectionOf(whole(now.family)), special_tokens: pieces.special_tokens };
+  if (now.view === "head") return { view: now.draw === "lines" ? "lines" : "head", ...selectionOf(chosen(now)), ...pieces };
+  if (now.view === "steps") return { view: "head", ...selectionOf(CROSS_MEAN), special_tokens: "keep" };
+  return { view: "alignment" };
 }
 
-const svgFile = async (matrix) => ["attention.svg", "image/svg+xml", [await drawing(matrix)]];
+const drawing = () => askPicture({ ...pairOf(shown()), ...pictureOf(state()) });
 
-async function png(matrix) {
+const svgFile = async () => ["attention.svg", "image/svg+xml", [await drawing()]];
+
+async function png() {
   const picture = new Image();
-  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await drawing(matrix))}`;
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await drawing())}`;
   await picture.decode();
   const canvas = new OffscreenCanvas(picture.width * PNG_SCALE, picture.height * PNG_SCALE);
   const context = canvas.getContext("2d");
@@ -62,16 +71,19 @@ async function png(matrix) {
 const OFFLINE_STYLE = "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color-scheme:light}"
   + "svg{max-width:100%;height:auto}table{border-collapse:collapse;font-size:13px}th,td{padding:2px 6px;border:1px solid #ddd}";
 
-async function html(matrix) {
+const escaped = (text) => text.replace(/[&<>"]/g, (mark) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[mark]);
+
+/** The server has a page of its own; this one has the numbers as a table besides, to be read aloud and copied. */
+async function html(matrixOf) {
   const sentence = shown();
-  const table = tableOf(matrix, `Weights, ${describe(state())}`);
-  const data = JSON.stringify(sentence.answer).replaceAll("<", "\\u003c");
+  const table = tableOf(await matrixOf(), `Weights, ${describe(state())}`);
+  const data = JSON.stringify(await answerShown()).replaceAll("<", "\\u003c");
   const pair = [sentence.source, sentence.target].map(({ text, language }) =>
     `<p lang="${escaped(language)}" dir="auto">${escaped(text)}</p>`).join("");
   const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Attention</title>`
     + `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`
     + `<style>${OFFLINE_STYLE}</style></head><body><h1>Attention</h1>${pair}<p>${escaped(byId("caption").textContent)}</p>`
-    + `${await drawing(matrix)}${table.querySelector("table").outerHTML}`
+    + `${await drawing()}${table.querySelector("table").outerHTML}`
     + `<script type="application/json" id="data">${data}</script></body></html>`;
   return ["attention.html", "text/html;charset=utf-8", [page]];
 }

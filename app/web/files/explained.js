@@ -2,6 +2,7 @@
 
 import { decodeMap } from "./decode.js";
 import { merge, reduce, withoutColumns } from "./matrix.js";
+import { chosen, nameOf } from "./wants.js";
 
 const SPECIAL_NAMES = { eos: "end of sentence", bos: "start", tag: "language tag" };
 
@@ -9,7 +10,7 @@ const SPECIAL_NAMES = { eos: "end of sentence", bos: "start", tag: "language tag
 export const plain = (piece) => piece.replaceAll("▁", "·");
 
 export class Explained {
-  constructor(segment, languages) {
+  constructor(segment, languages, want) {
     this.languages = languages;
     this.answer = segment;
     this.source = { ...segment.source, language: languages.source };
@@ -17,12 +18,31 @@ export class Explained {
     this.links = segment.alignment?.links ?? [];
     this.signals = segment.signals;
     this.maps = {};
-    this.add(segment);
+    this.single = new Map();
+    this.add(segment, want);
   }
 
-  /** Adds the families that another answer about the same pair has. */
-  add(segment) {
-    for (const [family, map] of Object.entries(segment.attention?.maps ?? {})) this.maps[family] = decodeMap(map);
+  /** Adds the weights that another answer about the same pair has, `want` being what was asked for. */
+  add(segment, want) {
+    const map = segment.attention?.maps?.[want.family];
+    if (!map) return;
+    const decoded = decodeMap(map);
+    if (want.layer === "all") this.maps[want.family] = decoded;
+    else this.single.set(nameOf(want), reduce(decoded, 0, 0));
+  }
+
+  /** Whether the weights are here, by themselves or among all of their family. */
+  has(want) {
+    const among = this.maps[want.family] && want.layer !== "rollout";
+    return Boolean(among) || this.single.has(nameOf(want));
+  }
+
+  /** One matrix of pieces, as it was fetched or reduced from its family. */
+  weights(want) {
+    const fetched = this.single.get(nameOf(want));
+    if (fetched) return fetched;
+    const numberOr = (value) => (/^\d+$/.test(value) ? Number(value) : value);
+    return reduce(this.maps[want.family], numberOr(want.layer), numberOr(want.head));
   }
 
   get steps() {
@@ -54,8 +74,7 @@ export class Explained {
 
   /** The matrix that a selection shows, with its axes. */
   matrix({ family, layer, head, unit, special }) {
-    const numberOr = (value) => (/^\d+$/.test(value) ? Number(value) : value);
-    let matrix = reduce(this.maps[family], numberOr(layer), numberOr(head));
+    let matrix = this.weights(chosen({ family, layer, head }));
     const queries = this.axis(family, "query", unit);
     let keys = this.axis(family, "key", unit);
     if (unit === "words") {

@@ -13,6 +13,7 @@ import { createGrid } from "./view_grid.js";
 import { createHead } from "./view_head.js";
 import { createRead } from "./view_read.js";
 import { createSteps } from "./view_steps.js";
+import { chosen, wantsOf } from "./wants.js";
 
 const names = new Intl.DisplayNames(["en"], { type: "language" });
 const tools = { say, compare: () => attempt(compare) };
@@ -88,8 +89,18 @@ async function compare() {
   await render();
 }
 
-/** Families that a view draws; they are fetched when it is opened. */
-const familiesOf = { read: [], compare: [], steps: ["decoder"], head: null, grid: null };
+/** What a view shows: Compare has two explanations of one sentence. */
+const sentencesOf = (view) => (view === "compare" ? [session.whole, state().other === "muted" ? session.muted : session.other].filter(Boolean) : [shown()]);
+
+/** Fetches what a view draws; the reader may have gone on to another head meanwhile, so what is wanted is asked anew. */
+async function fetchFor(view) {
+  const missing = () => sentencesOf(view).flatMap((sentence) => wantsOf(view, state()).map((want) => ({ sentence, want })))
+    .find(({ sentence, want }) => !sentence.has(want));
+  for (let next = missing(); next && view === state().view; next = missing()) {
+    byId("view").setAttribute("aria-busy", "true");
+    await need(next.sentence, next.want);
+  }
+}
 
 async function render() {
   const view = views[state().view] ? state().view : "read";
@@ -97,7 +108,7 @@ async function render() {
   muted.update();
   const sentence = view === "compare" ? session.whole : shown();
   if (!sentence?.target) return;
-  for (const family of familiesOf[view] ?? [state().family]) await need(sentence, family);
+  await fetchFor(view);
   if (sentence !== (view === "compare" ? session.whole : shown()) || view !== state().view) return;
   if (byId("view").firstChild !== views[view].element) byId("view").replaceChildren(views[view].element);
   views[view].update(sentence);
@@ -177,7 +188,7 @@ async function open() {
   setUpForm();
   setUpTabs();
   setUpKeys();
-  setUpDownloads(matrixShown);
+  setUpDownloads(matrixShown, attempt);
   setUpAbout(openHead);
   byId("muted").append(muted.element);
   byId("form").addEventListener("submit", submit);
@@ -207,10 +218,11 @@ function openHead({ family, layer, head }) {
 }
 
 /** What a download is of: the selection that Head shows, or would show. */
-function matrixShown() {
+async function matrixShown() {
   const now = state();
   const sentence = shown();
-  const found = sentence.matrix({ ...now, family: sentence.maps[now.family] ? now.family : "cross" });
+  await need(sentence, chosen(now));
+  const found = sentence.matrix(now);
   return { ...found, ...keepMass(found, Number(now.mass) / 100) };
 }
 

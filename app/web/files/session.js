@@ -1,9 +1,9 @@
-// What was translated and explained so far. Sentences are explained one at a time and families only when looked at:
-// all maps of a long text at once would be megabytes that nobody sees.
+// What was translated and explained so far. Sentences are explained one at a time, and weights fetched when looked at.
 
 import { ask, explain } from "./api.js";
 import { Explained } from "./explained.js";
 import { change, state } from "./state.js";
+import { CROSS_MEAN, nameOf, selectionOf, wantsOf, whole } from "./wants.js";
 
 export const session = {
   info: null,
@@ -46,10 +46,11 @@ export async function translate() {
 
 export const explainable = () => (session.translation?.segments ?? []).filter((one) => one.finish_reason !== "copied");
 
-async function explained(options, families) {
+async function explained(options, want = CROSS_MEAN) {
   const { source, target } = session.translation;
-  const answer = await explain({ text: session.segment.source.text, source, target, families, ...options });
-  const made = new Explained(answer.segments[0], { source, target });
+  const asked = { selection: selectionOf(want), alignment: { pharaoh: false }, ...options };
+  const answer = await explain({ text: session.segment.source.text, source, target, ...asked });
+  const made = new Explained(answer.segments[0], { source, target }, want);
   made.options = options;
   return made;
 }
@@ -62,25 +63,40 @@ export async function choose(index) {
   Object.assign(session, { whole: null, muted: null, other: null });
   if (!session.segment) return;
   const targetText = session.segment.target.text;
-  const whole = await whileWanted(() => explained({ targetText }, ["cross"]));
-  if (!whole) return;
-  session.whole = whole;
+  const [first] = wantsOf(state().view, state());
+  const found = await whileWanted(() => explained({ targetText }, first));
+  if (!found) return;
+  session.whole = found;
   if (state().muted) await mute();
 }
 
 /** The explanation that the views show. */
 export const shown = () => (state().inside === "muted" && session.muted ? session.muted : session.whole);
 
-/** Makes sure that `sentence` has the maps of a family; true where they had to be fetched. */
-export async function need(sentence, family) {
-  if (!sentence || sentence.maps[family]) return false;
-  const { source, target } = sentence.languages;
-  const answer = await explain({
-    text: sentence.source.text, source, target, families: [family],
-    targetText: sentence.target.text, headMask: sentence.options.headMask,
-  });
-  sentence.add(answer.segments[0]);
-  return true;
+/** The pair of `sentence` in the words of the API, to be asked about again. */
+export function pairOf({ source, target, languages, options }) {
+  return { text: source.text, ...languages, targetText: target.text, headMask: options.headMask };
+}
+
+const underway = new WeakMap();
+
+/** Makes sure that `sentence` has some weights; who asks for what is already under way waits for it. */
+export async function need(sentence, want) {
+  if (sentence.has(want)) return;
+  if (!underway.has(sentence)) underway.set(sentence, new Map());
+  const asked = underway.get(sentence);
+  const name = nameOf(want);
+  if (!asked.has(name)) {
+    asked.set(name, explain({ ...pairOf(sentence), selection: selectionOf(want) })
+      .then((answer) => sentence.add(answer.segments[0], want)).finally(() => asked.delete(name)));
+  }
+  await asked.get(name);
+}
+
+/** All that is known about a sentence, with every head of a family: what a program would have got. */
+export async function fullAnswer(sentence, family) {
+  const answer = await explain({ ...pairOf(sentence), selection: selectionOf(whole(family)), alignment: { soft: true } });
+  return answer.segments[0];
 }
 
 /** Muted heads of the state: [{ family, layer, head }]. */
@@ -117,12 +133,12 @@ export async function mute() {
   session.muted = null;
   if (!state().muted || !session.whole) return;
   const wanted = state().muted;
-  const muted = await whileWanted(() => explained({ headMask: headMask() }, ["cross"]));
+  const muted = await whileWanted(() => explained({ headMask: headMask() }));
   if (state().muted === wanted) session.muted = muted;
 }
 
 /** Explains another translation of the sentence, such as the reader's own. */
 export async function compareWith(targetText) {
-  const other = await whileWanted(() => explained({ targetText }, ["cross"]));
+  const other = await whileWanted(() => explained({ targetText }));
   if (other) session.other = other;
 }

@@ -8,6 +8,7 @@ import { cellOf, elementsOf, rowBars, sentenceOf } from "./readout.js";
 import { depth, headCount, mutedHeads, toggleMuted } from "./session.js";
 import { change, state } from "./state.js";
 import { tableOf } from "./table.js";
+import { chosen } from "./wants.js";
 
 export const FAMILIES = [["cross", "Cross: translation on source"], ["encoder", "Encoder: source on source"], ["decoder", "Decoder: translation on itself"]];
 const EXPLAIN = {
@@ -50,7 +51,7 @@ export function createHead({ say }) {
     const found = sentence.matrix(now);
     matrix = { ...found, ...keepMass(found, Number(now.mass) / 100) };
     controls.hidden(hiddenShare(matrix));
-    hint.textContent = EXPLAIN[now.family] + (now.head === "max" ? " The largest of all heads: rows no longer sum to 1." : "");
+    hint.textContent = EXPLAIN[now.family] + more(chosen(now));
     heat.locked = false;
     clear();
     body.classList.toggle("alone", Boolean(now.table));
@@ -66,8 +67,15 @@ export function createHead({ say }) {
   return { element, update, title: "Head", matrix: () => matrix, heat };
 }
 
+function more({ layer, head }) {
+  if (layer === "rollout") return " Rollout multiplies the layers, each averaged with what passes around it: where each word's content came from in the end, if attention alone carried it.";
+  return head === "max" ? " The largest of all heads: rows no longer sum to 1." : "";
+}
+
 /** What a selection shows, in words. */
-export function describe({ family, layer, head }) {
+export function describe(selection) {
+  const { family, layer, head } = chosen(selection);
+  if (layer === "rollout") return `${family}, through all layers (rollout)`;
   const part = (value, name) => (/^\d+$/.test(value) ? `${name} ${Number(value) + 1}` : `${value === "max" ? "largest" : "mean"} of ${name}s`);
   return `${family}, ${part(layer, "layer")}, ${part(head, "head")}`;
 }
@@ -99,11 +107,14 @@ function createControls() {
   function update() {
     const now = state();
     const count = depth(now.family);
-    setChoices(layer.list, [["mean", `mean of ${count}`], ...numbered(count)]);
+    const through = now.family === "encoder" ? [["rollout", "rollout, through all"]] : [];
+    setChoices(layer.list, [["mean", `mean of ${count}`], ...through, ...numbered(count)]);
     setChoices(head.list, [["mean", `mean of ${headCount()}`], ["max", `largest of ${headCount()}`], ...numbered(headCount())]);
     family.list.value = now.family;
-    layer.list.value = now.layer;
-    head.list.value = now.head;
+    const { layer: shownLayer, head: shownHead } = chosen(now);
+    layer.list.value = shownLayer;
+    head.list.value = shownHead;
+    head.list.disabled = shownLayer === "rollout";
     unit.box.checked = now.unit === "words";
     special.box.checked = now.special === "hide";
     draw.set(now.table ? "table" : now.draw);

@@ -80,7 +80,7 @@ function stepParts(sentence, step) {
       h("p", { class: "quiet" }, `Log-probability ${logProb(prediction).toFixed(2)}. Entropy ${prediction.entropy?.toFixed(2) ?? "unknown"} nats: ${undecided(prediction.entropy)}.`)),
     h("div", { class: "step-card" }, h("h2", null, "Where it looked in the source"), strip(cross)),
     h("div", { class: "step-card" }, h("h2", null, "Where it looked in what was written so far"),
-      self ? h("div", { class: "step-self" }, strip(self, step + 1), triangle(sentence, step)) : h("p", { class: "quiet" }, "Loading…")),
+      h("div", { class: "step-self" }, strip(self, step + 1), triangle(sentence, step))),
   ];
 }
 
@@ -107,9 +107,7 @@ function rivals({ rivals: list = [], piece, ...rest }, language) {
 }
 
 function rowOf(sentence, family, row) {
-  if (!sentence.maps[family]) return null;
-  const layer = family === "cross" || family === "decoder" ? "mean" : state().layer;
-  const matrix = sentence.matrix({ family, layer, head: "mean", unit: "pieces", special: "keep" });
+  const matrix = sentence.matrix({ family, layer: "mean", head: "mean", unit: "pieces", special: "keep" });
   return { keys: matrix.keys, weights: matrix.keys.map((_, column) => at(matrix, row, column)) };
 }
 
