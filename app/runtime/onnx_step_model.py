@@ -17,7 +17,7 @@ from app.runtime.source_memory import CrossMemory, bind_array, pad_sources, padd
 from app.runtime.step_exchange import StepExchange
 from app.runtime.tensor_set import HostTensorSet, NewTensorSet, TensorSet
 
-_FIRST_POSITIONS = 32
+_SPARE_POSITIONS = 32
 
 
 @dataclass(frozen=True)
@@ -75,34 +75,31 @@ class OnnxStepModel:
             raise ValueError(f"sources of 1 to {self._limits.source_len} ids, at least one; lengths are {lengths}")
         # Sentences of one padded length are read together: the encoder costs by the position, padding or not.
         padded = np.array([padded_len(length) for length in lengths])
-        decoding: OnnxDecoding | None = None
-        order: list[int] = []
-        for longest in np.unique(padded)[::-1]:
-            alike = np.flatnonzero(padded == longest).tolist()
-            order += alike
-            group = self._encode_alike([sources[index] for index in alike], width)
-            if decoding is None:
-                decoding = group
-            else:
-                decoding.join(group)
-        assert decoding is not None
-        decoding.rearrange(order)
-        return decoding
-
-    def _encode_alike(self, sources: Sequence[Sequence[int]], width: int) -> "OnnxDecoding":
-        """Reads sentences whose padded lengths are the same."""
-        source_ids, source_mask = pad_sources(sources, self._graphs.config.special_ids.pad)
+        groups = [np.flatnonzero(padded == length) for length in np.unique(padded)[::-1]]
+        memories = [self._read([sources[index] for index in group.tolist()]) for group in groups]
+        cross = memories[0]
+        if len(groups) > 1:
+            cross.resize(len(sources), cross.keys.length, len(groups[0]))
+            used = len(groups[0])
+            for group, memory in zip(groups[1:], memories[1:], strict=True):
+                cross.append(used, memory, len(group))
+                used += len(group)
         architecture = self._graphs.config.architecture
-        cross = CrossMemory(architecture, source_mask, self._graphs.new_tensors)
+        positions = min(_SPARE_POSITIONS + cross.keys.length, self._limits.target_len)
+        shape = (len(sources) * width, architecture.heads, positions, architecture.head_dim)
+        past = self._graphs.new_tensors(2 * architecture.decoder_layers, shape, 2)
+        return OnnxDecoding(self._graphs, np.argsort(np.concatenate(groups)), width, cross, past)
+
+    def _read(self, sources: Sequence[Sequence[int]]) -> CrossMemory:
+        """Runs the encoder on sentences whose padded lengths are the same."""
+        source_ids, source_mask = pad_sources(sources, self._graphs.config.special_ids.pad)
+        cross = CrossMemory(self._graphs.config.architecture, source_mask, self._graphs.new_tensors)
         binding = self._graphs.encoder.io_binding()
         bind_array(binding, names.SOURCE_IDS, source_ids)
         bind_array(binding, names.SOURCE_MASK, source_mask)
         cross.bind(binding, len(sources), output=True)
         self._graphs.encoder.run_with_iobinding(binding)
-        positions = min(_FIRST_POSITIONS, self._limits.target_len)
-        shape = (len(sources) * width, architecture.heads, positions, architecture.head_dim)
-        past = self._graphs.new_tensors(2 * architecture.decoder_layers, shape, 2)
-        return OnnxDecoding(self._graphs, width, cross, past)
+        return cross
 
 
 class OnnxDecoding:
@@ -114,10 +111,11 @@ class OnnxDecoding:
     the longest sentence present, because padding costs time at every step.
     """
 
-    def __init__(self, graphs: _Graphs, width: int, cross: CrossMemory, past: TensorSet) -> None:
+    def __init__(self, graphs: _Graphs, slots: Int64, width: int, cross: CrossMemory, past: TensorSet) -> None:
+        """``slots [sentences]``: where each sentence lies in ``cross``."""
         self._graphs = graphs
         self._width = width
-        self._slots = np.arange(len(cross.mask))
+        self._slots = slots
         self._cross = cross
         self._past = past
         self._past_len = np.zeros(len(cross.mask) * width, dtype=np.int32)
@@ -174,7 +172,9 @@ class OnnxDecoding:
         slots = self._slots[np.asarray(sentences, dtype=np.int64)]
         moved = np.flatnonzero(slots >= len(slots))
         if len(moved):
-            free = np.setdiff1d(np.arange(len(slots)), slots)
+            taken = np.zeros(self.sentences, np.bool_)
+            taken[slots] = True
+            free = np.flatnonzero(~taken[: len(slots)])
             targets, sources = self._rows(free), self._rows(slots[moved])
             self._cross.move(free, slots[moved])
             self._past.move(targets, sources, int(self._past_len[sources].max()))
@@ -188,13 +188,6 @@ class OnnxDecoding:
         needed = self._longest_source()
         if 0 < 2 * needed <= self._cross.keys.length:
             self._cross.resize(self._cross.keys.capacity, needed, len(slots))
-
-    def rearrange(self, order: Sequence[int]) -> None:
-        """The sentence now at ``i`` becomes the one at ``order[i]``; nothing moves in memory."""
-        slots = np.empty_like(self._slots)
-        slots[np.asarray(order)] = self._slots
-        self._slots = slots
-        self._exchange = None
 
     def join(self, other: Decoding) -> None:
         """Appends the sentences of ``other``, which must not be used again.

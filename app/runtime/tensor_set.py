@@ -103,7 +103,8 @@ class HostTensorSet:
     def _places(self, rows: Int64, positions: Int64) -> Int64:
         """Where all heads of these positions lie, each position of each row a place."""
         _, heads, length, _ = self._arrays[0].shape
-        return ((rows * heads * length + positions)[:, None] + np.arange(heads) * length).reshape(-1)
+        places: Int64 = (rows * heads * length + positions)[:, None] + np.arange(heads) * length
+        return places.reshape(-1)
 
     def append(self, used: int, other: Self, other_used: int) -> None:
         """See ``TensorSet``."""
