@@ -134,8 +134,9 @@ class AttentionBody(AttentionOptions):
     target_text: Text | None = Field(
         default=None,
         description="Any translation, which is scored as it stands. With as many sentences as `text` they are paired "
-        "in order, else both texts are one pair. null: the model translates first, unless `families` is "
-        '`["encoder"]` and `alignment` null: then the text is explained alone and `target` is null.',
+        "in order, else lines are, with as many of those, else both texts are one pair. null: the model translates "
+        'first, unless `families` is `["encoder"]` and `alignment` null: then the text is explained alone and `target` '
+        "is null.",
     )
     alignment: AlignmentOptions | None = Field(default=None, description="Align words; null for no alignment.")
     head_mask: HeadMaskOptions | None = Field(default=None, description=HEAD_MASK_DESCRIPTION)

@@ -1,0 +1,72 @@
+import pytest
+
+from app.engine.step_model import ModelLimits
+from app.errors import InvalidInput
+from app.explanation import ExplainRequest, ExplanationRequest
+from app.pairing import pair_texts
+from app.settings import Settings
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
+
+LIMITS = ModelLimits(vocab_size=8_000, source_len=20, target_len=20, bos_id=1, eos_id=2)
+LONG = "The cat sleeps on the old chair in the sun"
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer(Settings().model / TOKENIZER_FILE)
+
+
+def paired(tokenizer: Tokenizer, text: str, target_text: str) -> list[tuple[str, str]]:
+    request = ExplainRequest(text, "en", "fr", target_text, ExplanationRequest(None, alignment=True))
+    found = pair_texts(request, tokenizer, LIMITS)
+    for pair in found.pairs:
+        assert pair.target is not None
+        assert (text[slice(*pair.source_span)], target_text[slice(*pair.target_span)]) == (
+            pair.source.text,
+            pair.target.text,
+        )
+    return [(pair.source.text, pair.target.text) for pair in found.pairs if pair.target]
+
+
+@pytest.mark.parametrize(
+    ("text", "target_text", "expected"),
+    [
+        # As many sentences, whatever the lines.
+        ("One. Two.\nThree.", "Un.\nDeux.\nTrois.", [("One.", "Un."), ("Two.", "Deux."), ("Three.", "Trois.")]),
+        # As many lines: each is paired on its own, blank ones do not count.
+        (
+            "\n One. Two.\n\nThree.  Four.\n",
+            "Un, deux.\u2028 \r\nTrois. Quatre.",
+            [("One. Two.", "Un, deux."), ("Three.", "Trois."), ("Four.", "Quatre.")],
+        ),
+        # Neither: one pair.
+        ("One. Two.\nThree.", "Un, deux.", [("One. Two.\nThree.", "Un, deux.")]),
+        (" One. Two. ", " Un, deux.", [("One. Two.", "Un, deux.")]),
+        ("One.", "", [("One.", "")]),
+        (" ", "Un.", []),
+        # Together too long for one pair, by lines they are not.
+        (f"{LONG}.\nOne. Two.", f"{LONG}.\nUn, deux.", [(f"{LONG}.", f"{LONG}."), ("One. Two.", "Un, deux.")]),
+    ],
+)
+def test_sentences_are_paired_else_lines_else_all(
+    tokenizer: Tokenizer, text: str, target_text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert paired(tokenizer, text, target_text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "target_text", "message", "limit", "value"),
+    [
+        (f"{LONG}. {LONG}.", "Un.", "target_text: has 1 sentences, text has 2, ", 2, 1),
+        (f"One.\n{LONG}. {LONG}.", "Un.\nDeux.", "target_text: line 2 has 1 sentences, that of text has 2, ", 2, 1),
+        (f"{LONG}. {LONG}.\nOne.", "Un.", "target_text: has 1 sentences, text has 3, ", 3, 1),
+    ],
+)
+def test_what_is_too_long_to_be_one_pair_is_told(
+    tokenizer: Tokenizer, text: str, target_text: str, message: str, limit: int, value: int
+) -> None:
+    with pytest.raises(InvalidInput, match=r"or as many lines$") as caught:
+        paired(tokenizer, text, target_text)
+    error = caught.value
+    assert str(error).startswith(message)
+    assert (error.field, error.limit, error.value) == ("target_text", limit, value)
