@@ -9,7 +9,7 @@ from app.attention.alignment import AlignmentRule, align
 from app.attention.axes import TokenList, count_values
 from app.attention.encodings import estimated_bytes
 from app.attention.maps import AttentionMap, make_map
-from app.attention.selection import AttentionDepths, ChosenMaps, Encoding, Family, choose
+from app.attention.selection import AttentionDepths, ChosenMaps, Encoding, Family, MapFormat, choose
 from app.attention.signals import SignalWord, find_signals
 from app.engine.step_model import ExplainModel, Explanation, Float32, HeadMasks
 from app.errors import InvalidInput, TooLarge
@@ -128,7 +128,7 @@ class Explainer:
         placed = [_place(text, asked.wanted.offset_unit) for text in texts]
         every = [segment for segments in placed for segment in segments]
         if asked.chosen:
-            self._check_size(asked.chosen, every)
+            self._check_size(asked, every)
         if asked.wanted.soft:
             self._check_soft(every)
         return [
@@ -142,19 +142,27 @@ class Explainer:
             for text, segments in zip(texts, placed, strict=True)
         ]
 
-    def _check_size(self, chosen: ChosenMaps, segments: Iterable[ExplainedSegment]) -> None:
+    def _check_size(self, asked: Asked, segments: Iterable[ExplainedSegment]) -> None:
+        assert asked.chosen is not None
+        assert asked.wanted is not None
+        chosen = asked.chosen
         values = sum(count_values(chosen, *_lists(segment)) for segment in segments if segment.source.tokenised.tokens)
-        form = chosen.selection.format
+        limit = self._limit(chosen.selection.format.encoding)
+        if values > limit:
+            message = f"the attention asked for has {values:,} values, {self._room(chosen.selection.format, values)}"
+            raise TooLarge(message, field=asked.wanted.path.rstrip(".") or "families", limit=limit, value=values)
+
+    def _room(self, form: MapFormat, values: int) -> str:
+        """How many values an answer holds, and what to do about ``values``, which are more."""
         limit = self._limit(form.encoding)
-        if values <= limit:
-            return
-        sizes = ", ".join(f"{name} {_size(size)}" for name, size in estimated_bytes(values, form.decimals).items())
+        if form.encoding == "picture":
+            return f"a picture holds {limit:,}: choose layers or heads, ask for words, fewer families or a shorter text"
         others = f" (base64 and npz {self._limit('base64'):,})" if form.encoding == "json" else ""
-        message = (
-            f"the attention asked for has {values:,} values, an answer in {form.encoding} holds {limit:,}{others}: "
+        sizes = ", ".join(f"{name} {_size(size)}" for name, size in estimated_bytes(values, form.decimals).items())
+        return (
+            f"an answer in {form.encoding} holds {limit:,}{others}: "
             f"choose layers or heads, aggregate, ask for words or a resolution; sizes: {sizes}"
         )
-        raise TooLarge(message, field="attention", limit=limit, value=values)
 
     def _check_soft(self, segments: Iterable[ExplainedSegment]) -> None:
         """The weights between words are always JSON."""
@@ -166,7 +174,7 @@ class Explainer:
             raise TooLarge(message, field="alignment.soft", limit=limit, value=values)
 
     def _limit(self, encoding: Encoding) -> int:
-        return self._settings.max_attention_values * (1 if encoding == "json" else _BINARY_ROOM)
+        return self._settings.max_attention_values * (_BINARY_ROOM if encoding in ("base64", "npz") else 1)
 
     def _explain(self, segment: ExplainedSegment, asked: Asked, check: Callable[[], None]) -> ExplainedSegment:
         """``segment`` with everything that was asked for."""

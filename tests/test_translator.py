@@ -255,7 +255,7 @@ def test_layers_are_those_of_each_family(world: World) -> None:
 def test_too_much_attention_is_refused_with_the_numbers(world: World) -> None:
     with pytest.raises(TooLarge) as caught:
         explained(world, "The cat sleeps on the old chair. " * 20)
-    assert caught.value.field == "attention"
+    assert caught.value.field == "families"
     assert caught.value.limit == 10_000
     assert isinstance(caught.value.value, int)
     assert caught.value.value > 10_000
@@ -263,6 +263,11 @@ def test_too_much_attention_is_refused_with_the_numbers(world: World) -> None:
         assert encoding in str(caught.value)
     form = MapFormat("base64")
     assert explained(world, "The cat sleeps on the old chair. " * 20, AttentionSelection(format=form)).segments
+    with pytest.raises(TooLarge, match=r"a picture holds 10,000: [^;]*$"):
+        explained(world, "The cat sleeps on the old chair. " * 20, AttentionSelection(format=MapFormat("picture")))
+    with pytest.raises(TooLarge) as caught:
+        world.translate("The cat. " * 100, explain=ExplanationRequest(AttentionSelection(), alignment=False))
+    assert caught.value.field == "attention"
 
 
 def test_the_deadline_frees_the_engine(tiny_tokenizer: Path) -> None:

@@ -11,7 +11,7 @@ from app.api.attention_schemas import EXAMPLE_EXPLAIN, AttentionBody
 from app.api.disconnect import until_disconnect
 from app.api.examples import error_documentation, example_of
 from app.api.explained import explained_answer
-from app.api.json_response import json_response
+from app.api.json_response import text_response
 from app.api.limits import check_explain
 from app.api.negotiation import accepted, media_quality
 from app.api.service import Limits, Service
@@ -54,8 +54,10 @@ async def explain(
         explained = explained_answer(text, body.alignment, service.info())
         if as_npz:
             archive = npz(explained.arrays, body.dtype, explained.answer.model_dump(mode="json"))
-            return Response(archive, media_type=NPZ)
-        return json_response(explained.answer.model_dump_json(), request)
+            return Response(archive, media_type=NPZ, headers={"Vary": "Accept"})
+        return text_response(
+            explained.answer.model_dump_json(), "application/json", request, vary="Accept, Accept-Encoding"
+        )
 
     # Attention can be megabytes of text; meanwhile others are served.
     return await asyncio.to_thread(rendered)

@@ -116,6 +116,7 @@ class _Writer:
     def _map(self, name: str, one: AttentionMap, selection: AttentionSelection) -> MapAnswer:
         layers, heads, queries, keys = one.values.shape
         form = selection.format
+        assert form.encoding != "picture"
         binary = form.encoding != "json"
         return MapAnswer(
             axes=("layer", "head", "query", "key"),

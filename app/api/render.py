@@ -11,13 +11,14 @@ from app.api.attention_schemas import EXAMPLE_RENDER, RenderBody, View
 from app.api.disconnect import until_disconnect
 from app.api.examples import error_documentation
 from app.api.explained import explained_answer
+from app.api.json_response import text_response
 from app.api.limits import check_explain
 from app.api.negotiation import accepted, best_media_type, media_quality
 from app.api.service import Limits, Service
 from app.attention.drawing import Drawing, document
 from app.attention.page import to_html
 from app.attention.png import SECONDS, PngUnavailable, check_png_installed, to_png
-from app.attention.selection import AttentionSelection, MapFormat
+from app.attention.selection import AttentionSelection, Encoding, MapFormat
 from app.attention.svg import draw_heat_map, map_title, mean_map
 from app.attention.views import Line, draw_grid, draw_lines, strongest_lines
 from app.errors import DeadlineExceeded, InvalidInput
@@ -58,19 +59,20 @@ async def render(
     pixels.
     """
     media_type = _media_type(accepted(request, "accept"))
-    wanted = _for_view(body)
+    wanted = _for_view(body, "json" if media_type == HTML else "picture")
     check_explain(wanted, limits, service.languages())
     text = await until_disconnect(request, service.explain(wanted))
 
-    def rendered() -> str:
-        svg = document(_drawings(text, body.view))
-        return svg if media_type == SVG else _page(text, svg, body, service.info())
-
     if media_type == PNG:
-        picture: bytes | str = await until_disconnect(request, _png(text, body.view))
-    else:
-        picture = await asyncio.to_thread(rendered)
-    return Response(picture, media_type=media_type, headers={"Vary": "Accept"})
+        picture = await until_disconnect(request, _png(text, body.view))
+        return Response(picture, media_type=PNG, headers={"Vary": "Accept"})
+
+    def rendered() -> Response:
+        svg = document(_drawings(text, body.view))
+        shown = svg if media_type == SVG else _page(text, svg, body, service.info())
+        return text_response(shown, media_type, request, vary="Accept, Accept-Encoding")
+
+    return await asyncio.to_thread(rendered)
 
 
 async def _png(text: ExplainedText, view: View) -> bytes:
@@ -114,12 +116,12 @@ def _media_type(named: dict[str, float]) -> str:
     return best
 
 
-def _for_view(body: RenderBody) -> ExplainRequest:
-    """The request with its selection as the view needs it: reduced, or in thumbnails."""
+def _for_view(body: RenderBody, encoding: Encoding) -> ExplainRequest:
+    """The request with its selection as the view needs it: reduced, or in thumbnails; a page holds it as JSON too."""
     request = body.to_domain()
     selection = request.wanted.attention
     assert selection is not None
-    selection = replace(selection, format=MapFormat("json", "float16", 4))
+    selection = replace(selection, format=MapFormat(encoding))
     if body.view == "alignment":
         return replace(request, wanted=replace(request.wanted, attention=None, alignment=True))
     selection = _thumbnails(selection) if body.view == "grid" else _reduced(selection)

@@ -11,13 +11,13 @@ HeadReduction = Literal["none", "mean", "max"]
 LayerReduction = Literal["none", "mean", "rollout"]
 Unit = Literal["token", "word"]
 SpecialTokens = Literal["keep", "drop", "drop_renormalize"]
-Encoding = Literal["json", "base64", "npz"]
+Encoding = Literal["json", "base64", "npz", "picture"]
 DType = Literal["float32", "float16", "uint8_sqrt"]
 
 
 @dataclass(frozen=True)
 class MapFormat:
-    """How weights are written: JSON with ``decimals``, or bytes of ``dtype``."""
+    """How weights are written: JSON with ``decimals``, bytes of ``dtype``, or not at all, but drawn."""
 
     encoding: Encoding = "json"
     dtype: DType = "float16"

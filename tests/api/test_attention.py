@@ -133,6 +133,7 @@ def test_archive_by_accept() -> None:
 def test_an_archive_is_for_those_who_want_it_most(accept: str, media_type: str) -> None:
     response = post(ScriptedService(), {}, headers={"accept": accept})
     assert (response.status_code, response.headers["content-type"]) == (200, media_type)
+    assert response.headers["vary"].split(", ")[0] == "Accept"
 
 
 @pytest.mark.parametrize(
