@@ -1,6 +1,7 @@
 """Decoding speed against CTranslate2 on the same weights: ``python -m tests.benchmarks TEXTS.tsv``.
 
-TEXTS has two columns, source and reference; the model is the bundled one unless --model names another.
+TEXTS has two columns, source and reference; the model is the bundled one unless --model names another, such as one
+with random weights (``tests.benchmarks.random_model``), which always goes on to --target-len.
 Both decode the same ids with the same search options, int8, taking turns within each repetition. The peer runs
 both with as many batches at a time as there are threads and with one batch on all threads; each case counts the
 faster. The table gives medians of the ratios. Peak memory and the time to import and open are those of a process for
@@ -61,6 +62,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=Settings().model)
     parser.add_argument("--target", default="fr")
     parser.add_argument("--sentences", type=int, default=320)
+    parser.add_argument("--target-len", type=int, default=TARGET_LEN)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
@@ -84,14 +86,15 @@ def main() -> None:
         many = CTranslate2Peer(peer_folder, tokenizer, arguments.threads, 1)
         one = CTranslate2Peer(peer_folder, tokenizer, 1, arguments.threads)
         decoders: dict[str, Decode] = {
-            "ours": lambda batch, size: ours.translate(batch, size, TARGET_LEN),
-            f"{arguments.threads} x 1": lambda batch, size: many.translate(batch, size, TARGET_LEN),
-            f"1 x {arguments.threads}": lambda batch, size: one.translate(batch, size, TARGET_LEN),
+            "ours": lambda batch, size: ours.translate(batch, size, arguments.target_len),
+            f"{arguments.threads} x 1": lambda batch, size: many.translate(batch, size, arguments.target_len),
+            f"1 x {arguments.threads}": lambda batch, size: one.translate(batch, size, arguments.target_len),
         }
         measurements = [
             measure(decoders, sources, references, tokenizer, case, arguments.repetitions) for case in CASES
         ]
-    report(measurements, footprints, arguments.threads, directory.config.id)
+    about = {"model": directory.config.id, "threads": arguments.threads, "target_len": arguments.target_len}
+    report(measurements, footprints, about)
 
 
 def measure(
@@ -130,13 +133,12 @@ def measure(
 
 
 def report(
-    measurements: Sequence[Measurement], footprints: dict[str, dict[str, float]], threads: int, model: str
+    measurements: Sequence[Measurement], footprints: dict[str, dict[str, float]], asked: dict[str, str | int]
 ) -> None:
     """Prints the table and keeps the raw results."""
     about = {
-        "model": model,
+        **asked,
         "processor": processor(),
-        "threads": threads,
         "python": platform.python_version(),
         **{package: version(package) for package in ("onnxruntime", "ctranslate2")},
     }
@@ -146,7 +148,7 @@ def report(
         "footprints": footprints,
         "cases": [dataclasses.asdict(measurement) for measurement in measurements],
     }
-    (RESULTS / "decoding.json").write_text(json.dumps(stored, indent=1) + "\n")
+    (RESULTS / f"decoding.{asked['model']}.json").write_text(json.dumps(stored, indent=1) + "\n")
     print(json.dumps(about))
     for name, measured in footprints.items():
         print(f"{name}: opens in {measured['open_seconds']} s, peak memory {measured['peak_mb']} MB")
