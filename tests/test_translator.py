@@ -266,7 +266,8 @@ def test_too_much_attention_is_refused_with_the_numbers(world: World) -> None:
     with pytest.raises(TooLarge, match=r"a picture holds 10,000: [^;]*$"):
         explained(world, "The cat sleeps on the old chair. " * 20, AttentionSelection(format=MapFormat("picture")))
     with pytest.raises(TooLarge) as caught:
-        world.translate("The cat. " * 100, explain=ExplanationRequest(AttentionSelection(), alignment=False))
+        wanted = ExplanationRequest(AttentionSelection(), alignment=False)
+        world.translate("The cat sleeps on the old chair. " * 20, explain=wanted)
     assert caught.value.field == "attention"
 
 

@@ -3,7 +3,7 @@ import gzip
 import pytest
 from fastapi import Request
 
-from app.api.json_response import json_response
+from app.api.json_response import json_response, text_response
 
 
 def request(*encodings: str) -> Request:
@@ -42,3 +42,11 @@ def test_large_answers_are_compressed_for_those_who_take_it(
     assert response.headers.get("content-encoding") == ("gzip" if compressed else None)
     data = bytes(response.body)
     assert (gzip.decompress(data) if compressed else data).decode() == body
+
+
+def test_other_texts_are_compressed_too_and_say_what_they_depend_on() -> None:
+    body = "<svg>" + " " * 100_000
+    response = text_response(body, "image/svg+xml", request("gzip"), vary="Accept, Accept-Encoding")
+    assert gzip.decompress(bytes(response.body)).decode() == body
+    assert response.headers["content-type"] == "image/svg+xml"
+    assert response.headers["vary"] == "Accept, Accept-Encoding"
