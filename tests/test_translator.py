@@ -265,8 +265,8 @@ def test_too_much_attention_is_refused_with_the_numbers(world: World) -> None:
     assert explained(world, "The cat sleeps on the old chair. " * 20, AttentionSelection(format=form)).segments
     with pytest.raises(TooLarge, match=r"a picture holds 10,000: [^;]*$"):
         explained(world, "The cat sleeps on the old chair. " * 20, AttentionSelection(format=MapFormat("picture")))
+    wanted = ExplanationRequest(AttentionSelection(), alignment=False)
     with pytest.raises(TooLarge) as caught:
-        wanted = ExplanationRequest(AttentionSelection(), alignment=False)
         world.translate("The cat sleeps on the old chair. " * 20, explain=wanted)
     assert caught.value.field == "attention"
 
