@@ -30,7 +30,7 @@ class AggregateOptions(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     heads: HeadReduction = Field(
-        default="none", description="`mean` of the heads, or `max`, whose rows do not sum to 1 (`normalized`: false)."
+        default="none", description="`mean` of the heads, or `max`, whose rows do not sum to 1 unless renormalised."
     )
     layers: LayerReduction = Field(
         default="none",

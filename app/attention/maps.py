@@ -47,7 +47,8 @@ def make_map(family: Family, weights: Float32, chosen: ChosenMaps, source: Token
     hidden = None
     if selection.special_tokens != "keep":
         values, hidden = drop_keys(values, axes.kept, renormalise=selection.special_tokens == "drop_renormalize")
-    normalized = selection.reduce_heads != "max" and selection.special_tokens != "drop"
+    whole_rows = selection.reduce_heads != "max" and selection.special_tokens == "keep"
+    normalized = whole_rows or selection.special_tokens == "drop_renormalize"
     query, key = axes.query, kept_keys(axes)
     reductions = (selection.reduce_layers, selection.reduce_heads)
     found = AttentionMap(

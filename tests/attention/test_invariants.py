@@ -220,6 +220,15 @@ def test_15_dropping_special_pieces_tells_the_hidden_mass(client: TestClient, un
     assert as_json["attention"]["maps"]["decoder"]["data"][0][0][0] is None
 
 
+@pytest.mark.parametrize("special_tokens", ["keep", "drop", "drop_renormalize"])
+@pytest.mark.parametrize("heads", ["none", "mean", "max"])
+def test_15_normalized_says_whether_rows_sum_to_1(client: TestClient, heads: str, special_tokens: str) -> None:
+    options = {**ALL, **EXACT, "aggregate": {"heads": heads}, "special_tokens": special_tokens}
+    for one in segment_of(client, **options)["attention"]["maps"].values():
+        sums = weights_of(one).sum(axis=-1)
+        assert one["normalized"] == bool(np.allclose(sums[~np.isnan(sums)], 1, atol=1e-5))
+
+
 @pytest.mark.parametrize("unit", ["codepoint", "utf16", "utf8"])
 @pytest.mark.parametrize("text", [*SENTENCES, NASTY])
 def test_16_spans_reproduce_words_and_pieces(client: TestClient, text: str, unit: str) -> None:
