@@ -1,10 +1,10 @@
 // What the model's maker measured about its heads, as charts. Fetched only when somebody opens the section.
 
-import { aboutAlignment, aboutBleu, aboutDistance, aboutImportance, aboutPruning, aboutRoles, FAMILY_NAMES, headName, sentenceCase } from "./analysis_words.js";
+import { aboutAlignment, aboutBleu, aboutDistance, aboutImportance, aboutPruning, aboutRoles, FAMILY_NAMES, headName } from "./analysis_words.js";
 import { figure, legendOf, linear, logarithmic } from "./chart_parts.js";
 import { lineChart } from "./chart_line.js";
 import { stripChart } from "./chart_strip.js";
-import { choice, h, percent } from "./dom.js";
+import { choice, h, percent, sentenceCase } from "./dom.js";
 import { headMap } from "./head_map.js";
 
 const FAMILIES = ["encoder", "decoder", "cross"];

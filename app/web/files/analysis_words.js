@@ -1,6 +1,6 @@
 // One sentence for each chart: what a person sees in it, worked out from the numbers of the model being served.
 
-import { percent } from "./dom.js";
+import { percent, sentenceCase } from "./dom.js";
 
 const WHOSE = { encoder: "the encoder", decoder: "the decoder", cross: "attention to the source" };
 export const FAMILY_NAMES = { encoder: "Encoder", decoder: "Decoder", cross: "Cross" };
@@ -9,7 +9,6 @@ const ROLE_NAMES = { previous: "the piece before", next: "the piece after", itse
 
 export const headName = ({ family, layer, head }) => `${FAMILY_NAMES[family].toLowerCase()} ${layer + 1}·${head + 1}`;
 const spelled = ({ family, layer, head }) => `head ${head + 1} in layer ${layer + 1} of ${WHOSE[family]}`;
-export const sentenceCase = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function aboutImportance({ heads, without_one: tried = [], bleu }) {
   const top = heads.reduce((most, each) => (each.importance > most.importance ? each : most));

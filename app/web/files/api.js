@@ -3,9 +3,12 @@
 /** A refusal of the server, with the fields of its error. */
 export class Refusal extends Error {}
 
+/** Where these files come from, which need not be where the page does that uses them. */
+const SERVER = new URL("..", import.meta.url);
+
 async function request(path, body, accept) {
   const options = body && { method: "POST", headers: { "Content-Type": "application/json", Accept: accept }, body: JSON.stringify(body) };
-  const response = await fetch(path, options);
+  const response = await fetch(new URL(path, SERVER), options);
   if (response.ok) return response;
   const { error = { message: `The server answered ${response.status}.` } } = await response.json().catch(() => ({}));
   throw Object.assign(new Refusal(error.message), error);

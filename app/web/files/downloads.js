@@ -2,11 +2,11 @@
 
 import { askPicture } from "./api.js";
 import { byId, h } from "./dom.js";
+import { setUpEmbedCode, showEmbedCode } from "./embed_code.js";
 import { fullAnswer, pairOf, session, shown } from "./session.js";
 import { state } from "./state.js";
 import { csvOf, tableOf } from "./table.js";
-import { describe } from "./view_head.js";
-import { chosen, CROSS_MEAN, selectionOf, whole } from "./wants.js";
+import { chosen, CROSS_MEAN, describe, selectionOf, whole } from "./wants.js";
 
 const PNG_SCALE = 2;
 
@@ -19,6 +19,11 @@ export function setUpDownloads(matrixOf, attempt) {
       menu.open = false;
       attempt(async () => save(...await make(matrixOf)));
     } }, name)));
+  setUpEmbedCode();
+  byId("downloads").append(h("button", { type: "button", "data-kind": "embed", click: () => {
+    menu.open = false;
+    showEmbedCode();
+  } }, "Embed…"));
   menu.addEventListener("keydown", (event) => event.key === "Escape" && close());
   document.addEventListener("pointerdown", (event) => menu.contains(event.target) || (menu.open = false));
 
@@ -53,7 +58,21 @@ function pictureOf(now) {
   return { view: "alignment" };
 }
 
-const drawing = () => askPicture({ ...pairOf(shown()), ...pictureOf(state()) });
+/** The API counts layers and heads from 0; the page, as people do, from 1. */
+function countedFromOne(drawn) {
+  const document = new DOMParser().parseFromString(drawn, "image/svg+xml");
+  for (const text of document.querySelectorAll("text.head, text.layer")) {
+    if (/^\d+$/.test(text.textContent)) text.textContent = Number(text.textContent) + 1;
+  }
+  const fromOne = (title) => title.replace(/\b(layer|head) (\d+)\b/g, (_, name, number) => `${name} ${Number(number) + 1}`);
+  document.documentElement.setAttribute("aria-label", fromOne(document.documentElement.getAttribute("aria-label")));
+  for (const title of document.querySelectorAll("text:not([class]), svg > title")) {
+    title.textContent = fromOne(title.textContent);
+  }
+  return new XMLSerializer().serializeToString(document);
+}
+
+const drawing = async () => countedFromOne(await askPicture({ ...pairOf(shown()), ...pictureOf(state()) }));
 
 const svgFile = async () => ["attention.svg", "image/svg+xml", [await drawing()]];
 

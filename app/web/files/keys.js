@@ -25,7 +25,7 @@ const KEYS = {
 
 export function setUpKeys() {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open || byId("look").hidden) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || byId("look").hidden) return;
     if (event.target.matches("textarea, select, input:not([type=checkbox], [type=radio])")) return;
     const paging = event.key.startsWith("Page");
     if (paging && !(state().view === "head" && byId("view").contains(event.target))) return;

@@ -8,7 +8,7 @@ import { cellOf, elementsOf, rowBars, sentenceOf } from "./readout.js";
 import { depth, headCount, mutedHeads, toggleMuted } from "./session.js";
 import { change, state } from "./state.js";
 import { tableOf } from "./table.js";
-import { chosen } from "./wants.js";
+import { chosen, describe } from "./wants.js";
 
 export const FAMILIES = [["cross", "Cross: translation on source"], ["encoder", "Encoder: source on source"], ["decoder", "Decoder: translation on itself"]];
 const EXPLAIN = {
@@ -70,14 +70,6 @@ export function createHead({ say }) {
 function more({ layer, head }) {
   if (layer === "rollout") return " Rollout multiplies the layers, each averaged with what passes around it: where each word's content came from in the end, if attention alone carried it.";
   return head === "max" ? " The largest of all heads: rows no longer sum to 1." : "";
-}
-
-/** What a selection shows, in words. */
-export function describe(selection) {
-  const { family, layer, head } = chosen(selection);
-  if (layer === "rollout") return `${family}, through all layers (rollout)`;
-  const part = (value, name) => (/^\d+$/.test(value) ? `${name} ${Number(value) + 1}` : `${value === "max" ? "largest" : "mean"} of ${name}s`);
-  return `${family}, ${part(layer, "layer")}, ${part(head, "head")}`;
 }
 
 const hiddenShare = ({ hidden }) => (hidden ? hidden.reduce((sum, one) => sum + one, 0) / hidden.length : null);

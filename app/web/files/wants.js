@@ -26,3 +26,11 @@ export function selectionOf({ family, layer, head }) {
   const reduction = (which) => (some(which) === "all" && which !== "all" ? which : "none");
   return { families: [family], layers: some(layer), heads: some(head), aggregate: { layers: reduction(layer), heads: reduction(head) } };
 }
+
+/** What a selection shows, in words. */
+export function describe(selection) {
+  const { family, layer, head } = chosen(selection);
+  if (layer === "rollout") return `${family}, through all layers (rollout)`;
+  const part = (value, name) => (/^\d+$/.test(value) ? `${name} ${Number(value) + 1}` : `${value === "max" ? "largest" : "mean"} of ${name}s`);
+  return `${family}, ${part(layer, "layer")}, ${part(head, "head")}`;
+}
