@@ -2,7 +2,8 @@
 
 Sentences of random lengths (a random part of a random line, in words) go through the engine as the server runs it,
 a few hundred at a time, some greedy, some with a beam. Resident memory is noted after the first 1,000 and at every
-tenth of the way. Results go to ``tests/benchmarks/results`` as JSON.
+tenth of the way; growth compares the last note with the first. What part of the positions that the model was given
+only filled is told by part of the model. Results go to ``tests/benchmarks/results`` as JSON.
 """
 
 import os
@@ -15,6 +16,8 @@ import random
 import time
 from pathlib import Path
 
+from app.engine.counts import Positions
+from app.memory import return_freed_memory
 from app.runtime.model_directory import open_model_directory
 from app.settings import Settings
 from app.text.normalise import normalise
@@ -37,6 +40,7 @@ def main() -> None:
     parser.add_argument("--translations", type=int, default=100_000)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
+    return_freed_memory()
     directory = open_model_directory(asked.model)
     tokenizer = Tokenizer(directory.tokenizer_path)
     decoder = OurDecoder(directory, asked.threads, 1, batch_rows=64)
@@ -46,22 +50,34 @@ def main() -> None:
     began = time.monotonic()
     notes: list[dict[str, float]] = []
     next_note, done = WARM_UP, 0
-    while done < asked.translations:
+    while done < max(asked.translations, WARM_UP):
         parts = [some_words(chance.choice(lines), chance) for _ in range(AT_ONCE)]
         sources = [tokenizer.encode_source(normalise(part), asked.target)[:longest] for part in parts]
         done += len(decoder.translate(sources, chance.choice(BEAM_SIZES), TARGET_LEN))
-        if done >= next_note:
+        if done >= min(next_note, asked.translations):
             notes.append(
                 {"translations": done, "resident_mb": resident_mb(), "seconds": round(time.monotonic() - began)}
             )
             print(notes[-1], flush=True)
             next_note = done + asked.translations // 10
+    padding = {part: _padding(positions) for part, positions in decoder._engine.counts().positions.items()}
     decoder.close()
-    growth = round(100 * (resident_mb() / notes[0]["resident_mb"] - 1), 1)
-    print(f"after {done:,} translations {growth} % more than after the first {WARM_UP:,}")
+    growth = round(100 * (notes[-1]["resident_mb"] / notes[0]["resident_mb"] - 1), 1)
+    print(f"after {done:,} translations {growth} % more than after the first {WARM_UP:,}; padding {padding}")
     RESULTS.mkdir(exist_ok=True)
-    stored = {"model": directory.config.id, "translations": done, "growth_percent": growth, "notes": notes}
+    stored = {
+        "model": directory.config.id,
+        "translations": done,
+        "growth_percent": growth,
+        "padding": padding,
+        "notes": notes,
+    }
     (RESULTS / "soak.json").write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+
+
+def _padding(positions: Positions) -> float:
+    """What part of them only filled."""
+    return round(positions.padding / max(1, positions.real + positions.padding), 3)
 
 
 def some_words(words: list[str], chance: random.Random) -> str:
