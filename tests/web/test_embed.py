@@ -107,7 +107,7 @@ def test_the_page_with_the_text_box_is_shown_in_no_other(browser: Any, address: 
 
 def test_the_page_gives_the_code_for_it(page: Any, address: str, elsewhere: Any) -> None:
     translate(page, view="head")
-    page.locator(".head select").nth(1).select_option(value="1")
+    page.locator(".head select").nth(1).select_option(label="2")
     page.wait_for_selector("#view[aria-busy=false]")
     page.click(".menu summary")
     page.click("[data-kind=embed]")
