@@ -129,8 +129,7 @@ class Explainer:
         every = [segment for segments in placed for segment in segments]
         if asked.chosen:
             self._check_size(asked, every)
-        if asked.wanted.soft:
-            self._check_soft(every)
+        self._check_soft(asked.wanted, every)
         return [
             ExplainedText(
                 text.text,
@@ -164,14 +163,18 @@ class Explainer:
             f"choose layers or heads, aggregate, ask for words or a resolution; sizes: {sizes}"
         )
 
-    def _check_soft(self, segments: Iterable[ExplainedSegment]) -> None:
-        """The weights between words are always JSON."""
-        both = ((one.source.tokenised.words, one.target.side.tokenised.words) for one in segments if one.target)
-        values = sum(len(source) * len(target) for source, target in both)
+    def _check_soft(self, wanted: ExplanationRequest, segments: Iterable[ExplainedSegment]) -> None:
+        """The weights between words or pieces are always JSON."""
+        both = [(one.source.tokenised, one.target.side.tokenised) for one in segments if one.target]
+        words = sum(len(source.words) * len(target.words) for source, target in both) if wanted.soft else 0
+        pieces = sum(len(source.tokens) * len(target.tokens) for source, target in both) if wanted.marian else 0
         limit = self._settings.max_attention_values
-        if values > limit:
-            message = f"alignment.soft: {values:,} weights between words, an answer holds {limit:,}: leave it out"
-            raise TooLarge(message, field="alignment.soft", limit=limit, value=values)
+        for name, values, units in (("soft", words, "words"), ("marian", pieces, "pieces")):
+            if values > limit:
+                message = (
+                    f"alignment.{name}: {values:,} weights between {units}, an answer holds {limit:,}: leave it out"
+                )
+                raise TooLarge(message, field=f"alignment.{name}", limit=limit, value=values)
 
     def _limit(self, encoding: Encoding) -> int:
         return self._settings.max_attention_values * (_BINARY_ROOM if encoding in ("base64", "npz") else 1)

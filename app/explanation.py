@@ -24,7 +24,7 @@ class ExplanationRequest:
     Attributes:
         attention: which maps; None for none.
         alignment: whether to align words.
-        soft: whether to return the weights between all words as well.
+        soft: whether to return the weights between all words as well, and ``marian`` those between all pieces.
         offset_unit: what spans count.
         path: what stands before the fields of ``attention`` in the request, for messages.
     """
@@ -34,6 +34,7 @@ class ExplanationRequest:
     offset_unit: OffsetUnit = "codepoint"
     path: str = "attention."
     soft: bool = False
+    marian: bool = False
 
 
 @dataclass(frozen=True)

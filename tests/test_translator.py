@@ -222,13 +222,16 @@ def test_muted_heads_take_the_slow_path(world: World) -> None:
     assert (caught.value.field, caught.value.limit) == ("head_mask.cross", [2, 4])
 
 
-def test_weights_between_words_count_against_the_limit(tiny_tokenizer: Path) -> None:
+@pytest.mark.parametrize("form", ["soft", "marian"])
+def test_weights_of_an_alignment_count_against_the_limit(form: str, tiny_tokenizer: Path) -> None:
     world = World(Tokenizer(tiny_tokenizer), dataclasses.replace(SETTINGS, max_attention_values=5))
-    wanted = ExplanationRequest(None, alignment=True, soft=True)
+    wanted = ExplanationRequest(None, alignment=True, **{form: True})
     with pytest.raises(TooLarge) as caught:
         world.translate("The cat sleeps.", explain=wanted)
-    assert (caught.value.field, caught.value.limit, caught.value.value) == ("alignment.soft", 5, 16)
-    links = world.translate("The cat sleeps.", explain=dataclasses.replace(wanted, soft=False))
+    pieces = world.translate("The cat sleeps.").usage
+    values = {"soft": 16, "marian": (pieces.source_pieces + 2) * (pieces.target_pieces + 1)}
+    assert (caught.value.field, caught.value.limit, caught.value.value) == (f"alignment.{form}", 5, values[form])
+    links = world.translate("The cat sleeps.", explain=dataclasses.replace(wanted, **{form: False}))
     assert links.translations[0].explained is not None
     world.engine.stop(5)
 

@@ -154,6 +154,9 @@ class AlignmentAnswer(BaseModel):
     unit: Literal["word"] = Field(description="What is linked.")
     links: list[LinkAnswer] = Field(description="By source word, then target word.")
     pharaoh: str | None = Field(description="`source-target` pairs, counted from 0; null if not asked for.")
+    marian: str | None = Field(
+        description="Marian's soft alignments of `target.predicted` with `source.tokens`; null likewise."
+    )
     azure: str | None = Field(description="Azure's `proj`: `start:end-start:end`, ends inclusive; null likewise.")
     soft: list[list[float]] | None = Field(
         description="`[target word][source word]`; what a row lacks to 1 lay on special pieces; null likewise."

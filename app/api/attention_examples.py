@@ -148,6 +148,7 @@ ATTENTION_ANSWER: dict[str, Any] = {
                     {"source": 1, "target": 1, "score": 0.3654},
                 ],
                 "pharaoh": "0-0 1-0 1-1",
+                "marian": None,
                 "azure": "0:4-0:4 5:5-0:4 5:5-6:6",
                 "soft": [[0.4818, 0.1082], [0.3245, 0.3654]],
             },

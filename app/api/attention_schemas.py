@@ -102,6 +102,11 @@ class AlignmentOptions(BaseModel):
     pharaoh: bool = Field(default=True, description="`source-target` pairs, counted from 0.")
     azure: bool = Field(default=False, description="`start:end-start:end` pairs, ends inclusive, in `offset_unit`.")
     soft: bool = Field(default=False, description="The weights between all words.")
+    marian: bool = Field(
+        default=False,
+        description="Marian's `--alignment soft`: for each predicted piece, the end of sentence with them, its weights "
+        "on all source pieces, separated by commas; pieces are separated by spaces.",
+    )
 
 
 class HeadMaskOptions(BaseModel):
@@ -146,6 +151,7 @@ class AttentionBody(AttentionOptions):
 
     def to_domain(self, npz: bool = False) -> ExplainRequest:
         """The same in the words of the translator."""
+        forms = self.alignment or AlignmentOptions()
         return ExplainRequest(
             self.text,
             self.source,
@@ -156,7 +162,8 @@ class AttentionBody(AttentionOptions):
                 self.alignment is not None,
                 self.offset_unit,
                 path="",
-                soft=self.alignment is not None and self.alignment.soft,
+                soft=forms.soft,
+                marian=forms.marian,
             ),
             self.head_mask.to_domain() if self.head_mask else None,
         )

@@ -164,6 +164,7 @@ class _Writer:
                 for link in alignment.links
             ],
             pharaoh=alignment.pharaoh() if forms.pharaoh else None,
+            marian=alignment.marian() if forms.marian else None,
             azure=alignment.azure(source, target) if forms.azure else None,
             soft=np.round(alignment.soft.astype(np.float64), _DECIMALS).tolist() if forms.soft else None,
         )

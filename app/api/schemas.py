@@ -73,8 +73,10 @@ class TranslateBody(BaseModel):
         explain = None
         if self.attention or self.alignment:
             selection = self.attention.selection() if self.attention else None
-            soft = self.alignment is not None and self.alignment.soft
-            explain = ExplanationRequest(selection, self.alignment is not None, self.offset_unit, soft=soft)
+            forms = self.alignment or AlignmentOptions()
+            explain = ExplanationRequest(
+                selection, self.alignment is not None, self.offset_unit, soft=forms.soft, marian=forms.marian
+            )
         return TranslateRequest(
             texts=(self.text,) if isinstance(self.text, str) else tuple(self.text),
             source=self.source,

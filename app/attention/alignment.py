@@ -44,15 +44,21 @@ class Alignment:
         rule: how the attention was read.
         soft: ``[target word, source word]``; what a row lacks to 1 lay on special pieces.
         links: by source word, then target word.
+        pieces: ``[predicted piece, source piece]``, the weights that pieces are aligned by, special ones included.
     """
 
     rule: AlignmentRule
     soft: Float32
     links: tuple[Link, ...]
+    pieces: Float32
 
     def pharaoh(self) -> str:
         """``source-target`` pairs, counted from 0."""
         return " ".join(f"{link.source}-{link.target}" for link in self.links)
+
+    def marian(self) -> str:
+        """Marian's ``--alignment soft``: weights on the source pieces by comma, predicted pieces by space."""
+        return " ".join(",".join(f"{weight:.4f}" for weight in row) for row in self.pieces.tolist())
 
     def azure(self, source: Sequence[Span], target: Sequence[Span]) -> str:
         """``start:end-start:end`` pairs of the words' half-open spans; as Azure has it, the ends are inclusive."""
@@ -73,7 +79,8 @@ def align(cross: Float32, rule: AlignmentRule, source_words: Groups, target_word
     # Weights add up over the pieces of a source word, and are averaged over those of a target word.
     by_source = weights @ _membership(source_words, weights.shape[1]).T
     # At the model's length limit the last piece is never fed; its own row is the nearest there is.
-    rows_of = [[min(piece + shift, len(weights) - 1) for piece in pieces] for pieces in target_words]
+    aligned_by = [min(piece + shift, len(weights) - 1) for piece in range(len(weights))]
+    rows_of = [[aligned_by[piece] for piece in pieces] for pieces in target_words]
     soft = np.zeros((len(target_words), len(source_words)), dtype=np.float32)
     links: set[tuple[int, int]] = set()
     word_of = {piece: word for word, pieces in enumerate(source_words) for piece in pieces}
@@ -82,7 +89,7 @@ def align(cross: Float32, rule: AlignmentRule, source_words: Groups, target_word
         soft[target] = by_source[rows].mean(axis=0)
         links |= {(word_of[int(keys[best])], target) for best in weights[rows][:, keys].argmax(axis=1)}
     found = (Link(source, target, float(soft[target, source])) for source, target in sorted(links))
-    return Alignment(rule, soft, tuple(found))
+    return Alignment(rule, soft, tuple(found), weights[aligned_by])
 
 
 def _membership(words: Groups, pieces: int) -> Float32:

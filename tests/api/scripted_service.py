@@ -145,7 +145,9 @@ def _explained(text: str, target_text: str, wanted: ExplanationRequest, heads: i
     prediction = Prediction(-1.23456, (Rival("▁b", 8, -0.5),), 0.25)
     target = ExplainedTarget(side, ("<s>", "▁a"), (prediction, prediction))
     rule = AlignmentRule(1)
-    alignment = Alignment(rule, np.full((1, 1), 1 / 3, dtype=np.float32), (Link(0, 0, 1 / 3),))
+    alignment = Alignment(
+        rule, np.full((1, 1), 1 / 3, dtype=np.float32), (Link(0, 0, 1 / 3),), np.full((2, 2), 1 / 3, dtype=np.float32)
+    )
     signals = Signals(-1.23456, (0.125,), 0.5, (Signal("ignored_source", "source", 0, 0, (0, 1), 0.125, 0.2),))
     maps = None
     if wanted.attention:

@@ -25,7 +25,7 @@ def post(service: ScriptedService, body: dict[str, Any], **options: Any) -> http
 
 
 def test_answer_has_the_shape_of_the_contract() -> None:
-    answer = post(ScriptedService(), {"alignment": {"azure": True, "soft": True}}).json()
+    answer = post(ScriptedService(), {"alignment": {"azure": True, "soft": True, "marian": True}}).json()
     segment = answer["segments"][0]
     assert answer["schema"] == "attention/1"
     assert answer["model"]["layers"] == {"encoder": 3, "decoder": 6}
@@ -71,6 +71,7 @@ def test_answer_has_the_shape_of_the_contract() -> None:
         "unit": "word",
         "links": [{"source": 0, "target": 0, "score": 0.3333}],
         "pharaoh": "0-0",
+        "marian": "0.3333,0.3333 0.3333,0.3333",
         "azure": "0:0-0:0",
         "soft": [[0.3333]],
     }

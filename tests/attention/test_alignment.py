@@ -39,6 +39,14 @@ def test_at_the_length_limit_the_last_piece_is_read_from_its_own_row() -> None:
     np.testing.assert_allclose(found.soft[1], [0.0, 0.3, 0.0], atol=1e-6)
 
 
+def test_marian_has_a_row_for_each_piece_and_a_weight_for_each_source_piece() -> None:
+    first, *_, last = align(MAP, AlignmentRule(0, "predicted"), SOURCE, TARGET).marian().split(" ")
+    assert first == "0.0000,0.9000,0.1000,0.0000,0.0000,0.0000"
+    assert last == "0.2000,0.0000,0.0000,0.0000,0.8000,0.0000"
+    rows = align(MAP, AlignmentRule(0, "shifted"), SOURCE, TARGET).marian().split(" ")
+    assert [row.split(",")[4] for row in rows] == ["0.0000", "0.0000", "0.8000", "0.8000"]
+
+
 def test_azure_counts_inclusive_ends() -> None:
     found = align(MAP, AlignmentRule(0, "predicted"), SOURCE, TARGET)
     assert found.azure([(0, 3), (4, 10), (11, 16)], [(0, 4), (5, 7)]) == "0:2-0:3 4:9-5:6"

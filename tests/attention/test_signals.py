@@ -16,7 +16,7 @@ def words(text: str) -> list[SignalWord]:
 def signals(source: str, target: str, soft: list[list[float]] | None = None, log_prob: float = 0.0) -> list[Signal]:
     given, written = words(source), words(target)
     weights = np.full((len(written), len(given)), 0.5) if soft is None else np.array(soft)
-    alignment = Alignment(AlignmentRule(0), weights.astype(np.float32), ())
+    alignment = Alignment(AlignmentRule(0), weights.astype(np.float32), (), weights.astype(np.float32))
     cross = np.full((1, 2, len(written) + 1, len(given) + 1), 0.25, dtype=np.float32)
     found = find_signals(alignment, cross, np.full(len(written) + 1, log_prob, np.float32), given, written)
     assert (found.mean_logprob, found.eos_mass) == (log_prob, 0.25)
