@@ -218,7 +218,8 @@ class Engine:
                 self._next_queue_check = now + _QUEUE_CHECK_SECONDS
                 dropped += self._scheduler.drop(unwanted)
             dropped += self._sharing.leave(worker.decodes, unwanted)
-        worker.drop(lambda decode: not decode.waiting)
+        if dropped:
+            worker.drop(lambda decode: not decode.waiting)
         for ticket in dropped:
             _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
 
