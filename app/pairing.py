@@ -17,11 +17,16 @@ from app.text.tokens import Span, TokenisedText, given_tokens, source_tokens
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two texts; ``fits`` says whether the model can take a sentence of it."""
+    """One of the two texts; ``pieces`` counts those of a sentence, of which the model takes at most ``limit``."""
 
     text: str
     language: str
-    fits: Callable[[str], bool]
+    pieces: Callable[[str], int]
+    limit: int
+
+    def fits(self, sentence: str) -> bool:
+        """Whether the model can take it."""
+        return self.pieces(sentence) <= self.limit
 
     def sentences(self, part: Span) -> list[Sentence]:
         """Sentences of a part of the text, their spans in the whole of it."""
@@ -53,19 +58,20 @@ def pair_texts(request: ExplainRequest, tokenizer: Tokenizer, limits: ModelLimit
         TooLarge: a sentence of ``target_text`` has more pieces than the model writes.
     """
 
-    def source_fits(text: str) -> bool:
-        return len(tokenizer.encode_source(normalise(text), request.target)) <= limits.source_len
+    def source_pieces(text: str) -> int:
+        return len(tokenizer.encode_source(normalise(text), request.target))
 
-    def target_fits(text: str) -> bool:
-        return len(tokenizer.encode(normalise(text))) < limits.target_len
+    def target_pieces(text: str) -> int:
+        return len(tokenizer.encode(normalise(text)))
 
-    source = _Side(request.text, request.source, source_fits)
+    source = _Side(request.text, request.source, source_pieces, limits.source_len)
     if request.target_text is None:
         alone = source.sentences((0, len(request.text)))
         return TextPairs(request.text, None, tuple(_pair(request, tokenizer, one, None) for one in alone))
-    pairs = _pair_sentences(source, _Side(request.target_text, request.target, target_fits))
-    for _, target in pairs:
-        _check_length(target.text, tokenizer, limits)
+    target = _Side(request.target_text, request.target, target_pieces, limits.target_len - 1)
+    pairs = _pair_sentences(source, target)
+    for _, given in pairs:
+        _check_length(given.text, target)
     return TextPairs(request.text, request.target_text, tuple(_pair(request, tokenizer, *both) for both in pairs))
 
 
@@ -89,18 +95,21 @@ def _pair_part(source: _Side, target: _Side, part: tuple[Span, Span], name: str)
     both = source.whole(part[0]), target.whole(part[1])
     if source.fits(both[0].text) and target.fits(both[1].text):
         return [both]
+    side, one = (target, both[1]) if source.fits(both[0].text) else (source, both[0])
+    pieces, of_text = side.pieces(one.text), f"{name and 'that of '}text has {len(sources)}"
     message = (
-        f"target_text: {name}has {len(targets)} sentences, {name and 'that of '}text has {len(sources)}, and it is too "
-        "long for the model to read as one: give as many sentences on both sides, or as many lines"
+        f"target_text: {name}has {len(targets)} sentences, {of_text}, cut where they were too long; "
+        f"as one it has {pieces} pieces in {side.language}, the model takes {side.limit}: "
+        "give as many sentences on both sides, or as many lines"
     )
     raise InvalidInput(message, field="target_text", limit=len(sources), value=len(targets))
 
 
-def _check_length(text: str, tokenizer: Tokenizer, limits: ModelLimits) -> None:
-    pieces, limit = len(tokenizer.encode(normalise(text))), limits.target_len - 1
-    if pieces > limit:
-        message = f"target_text: a sentence of {pieces} pieces, the model writes at most {limit}"
-        raise TooLarge(message, field="target_text", limit=limit, value=pieces)
+def _check_length(text: str, target: _Side) -> None:
+    pieces = target.pieces(text)
+    if pieces > target.limit:
+        message = f"target_text: a sentence of {pieces} pieces, the model writes at most {target.limit}"
+        raise TooLarge(message, field="target_text", limit=target.limit, value=pieces)
 
 
 def _pair(request: ExplainRequest, tokenizer: Tokenizer, source: Sentence, target: Sentence | None) -> Pair:

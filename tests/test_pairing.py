@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from app.engine.step_model import ModelLimits
@@ -60,6 +62,13 @@ def test_sentences_are_paired_else_lines_else_all(
         (f"{LONG}. {LONG}.", "Un.", "target_text: has 1 sentences, text has 2, ", 2, 1),
         (f"One.\n{LONG}. {LONG}.", "Un.\nDeux.", "target_text: line 2 has 1 sentences, that of text has 2, ", 2, 1),
         (f"{LONG}. {LONG}.\nOne.", "Un.", "target_text: has 1 sentences, text has 3, ", 3, 1),
+        (
+            f"{LONG} and {LONG}.",
+            "Un.",
+            "target_text: has 1 sentences, text has 2, cut where they were too long; ",
+            2,
+            1,
+        ),
     ],
 )
 def test_what_is_too_long_to_be_one_pair_is_told(
@@ -69,4 +78,10 @@ def test_what_is_too_long_to_be_one_pair_is_told(
         paired(tokenizer, text, target_text)
     error = caught.value
     assert str(error).startswith(message)
+    assert re.search(r"as one it has \d+ pieces in en, the model takes 20:", str(error))
     assert (error.field, error.limit, error.value) == ("target_text", limit, value)
+
+
+def test_a_translation_that_is_too_long_to_be_one_pair_is_told_too(tokenizer: Tokenizer) -> None:
+    with pytest.raises(InvalidInput, match=r"has 2 sentences.* pieces in fr, the model takes 19: "):
+        paired(tokenizer, "One.", f"{LONG}. {LONG}.")
