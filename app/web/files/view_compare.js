@@ -91,6 +91,9 @@ function otherChoices() {
     ...(session.muted ? [["muted", "the translation with muted heads"]] : [])];
 }
 
+/** A change in two decimals; what rounds to nothing has no sign. */
+const signed = (change) => `${Math.abs(change) < 0.005 ? "" : change > 0 ? "+" : "−"}${weight(Math.abs(change))}`;
+
 const nameOf = (kind) => (kind === "edit" ? "yours" : kind === "muted" ? "with muted heads" : `choice no. ${kind.replace("beam", "")}`);
 
 const invitation = () => h("section", { class: "compare-pane invitation" }, h("h2", null, "B"),
@@ -114,7 +117,7 @@ function coverage(first, second) {
   const rows = first.source.words.map((word, index) => {
     const change = two[index] - one[index];
     return h("tr", { class: Math.abs(change) > 0.3 ? "differs" : null }, h("th", { scope: "row" }, token(word.text, first.source.language)),
-      bar(one[index]), bar(two[index]), h("td", { class: "number" }, `${change >= 0 ? "+" : "−"}${weight(Math.abs(change))}`));
+      bar(one[index]), bar(two[index]), h("td", { class: "number" }, signed(change)));
   });
   return h("section", null, h("h2", null, "Weight that each source word gets from the whole translation"),
     h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Coverage of the source words" },
