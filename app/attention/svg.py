@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from app.attention.drawing import FONT, QUIET, Drawing, clean, colour, document, label, pixels, widest
+from app.attention.drawing import FONT, QUIET, Drawing, clean, colour, label, pixels, widest
 from app.attention.maps import AttentionMap
 from app.engine.step_model import Float32
 
@@ -58,11 +58,6 @@ def map_title(one: AttentionMap) -> str:
         for name, numbers, reduction in axes
     )
     return f"{_NAMES[one.family]}, {', '.join(parts)}"
-
-
-def to_svg(heat_map: HeatMap) -> str:
-    """A complete SVG document of one heat map."""
-    return document([draw_heat_map(heat_map)])
 
 
 def draw_heat_map(heat_map: HeatMap) -> Drawing:

@@ -6,14 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.attention.axes import Axis
+from app.attention.drawing import document
 from app.attention.maps import AttentionMap
-from app.attention.svg import HeatMap, mean_map, to_svg
+from app.attention.svg import HeatMap, draw_heat_map, mean_map
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def parse(heat_map: HeatMap) -> ElementTree.Element:
-    return ElementTree.fromstring(to_svg(heat_map))
+    return ElementTree.fromstring(document([draw_heat_map(heat_map)]))
 
 
 def texts(root: ElementTree.Element, kind: str) -> list[str | None]:
