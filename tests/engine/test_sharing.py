@@ -126,9 +126,11 @@ def test_other_options_are_another_decode(world: World, options: SearchOptions) 
 
 def test_the_decode_goes_on_while_anybody_waits_and_no_longer(world: World) -> None:
     first = world.begin(5, 6, 7, 8, 9, 10, 11, 12)
-    second, third = (world.submit(5, 6, 7, 8, 9, 10, 11, 12) for _ in range(2))
+    second = world.submit(5, 6, 7, 8, 9, 10, 11, 12)
     assert first.cancel()
     world.model.steps(1)
+    third = world.submit(5, 6, 7, 8, 9, 10, 11, 12)
+    assert world.engine.counts().shared == 2
     assert second.cancel()
     world.model.steps(1)
     assert world.engine.counts().rows == 1
