@@ -235,19 +235,46 @@ def test_no_view_is_wider_than_the_window(page: Any, width: int, scheme: str) ->
         page.click(f"#tab-{view}")
         page.wait_for_selector("#view[aria-busy=false] .view")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.click("#about-open")
+    page.wait_for_selector("#chart-roles")
+    for summary in page.locator(".chart-table summary").all():
+        summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_axe_finds_nothing_serious(page: Any) -> None:
-    folder = os.environ.get("AXE_CORE")
-    if not folder:
-        pytest.skip("AXE_CORE does not name a folder with axe.min.js: npm install axe-core")
+    axe = axe_core()
     translate(page)
-    page.evaluate(Path(folder, "axe.min.js").read_text("utf-8"))
+    page.evaluate(axe)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         for view in ("read", "head", "grid", "steps", "compare"):
             page.click(f"#tab-{view}")
             page.wait_for_selector("#view[aria-busy=false] .view")
-            page.wait_for_timeout(300)
-            result = page.evaluate("axe.run()")
-            assert [(view, each["id"]) for each in result["violations"]] == []
+            assert violations(page) == [], view
+        page.click("#about-open")
+        page.wait_for_selector("#chart-roles")
+        assert violations(page) == []
+        page.click("#about summary")
+
+
+def test_axe_finds_nothing_serious_in_an_embedded_map(page: Any) -> None:
+    axe = axe_core()
+    for draw in ("matrix", "lines", "table"):
+        page.goto(f"/embed#text={SENTENCE}&source=en&target=fr&draw={draw}")
+        page.wait_for_selector("attention-map:not([aria-busy]) figcaption b")
+        page.evaluate(axe)
+        assert violations(page) == []
+
+
+def axe_core() -> str:
+    folder = os.environ.get("AXE_CORE")
+    if not folder:
+        pytest.skip("AXE_CORE does not name a folder with axe.min.js: npm install axe-core")
+    return Path(folder, "axe.min.js").read_text("utf-8")
+
+
+def violations(page: Any) -> list[tuple[str, str]]:
+    page.wait_for_timeout(300)
+    found = page.evaluate("axe.run({ preload: false })")["violations"]
+    return [(each["id"], node["html"][:200]) for each in found for node in each["nodes"]]

@@ -35,9 +35,13 @@ export function colour(share, dark = isDark()) {
   return found[Math.min(Math.round(Math.abs(share) * (STEPS - 1)), STEPS - 1)];
 }
 
+/** Where black and white stand out equally from a colour of that relative luminance. */
+const BETWEEN = 0.179;
+
 /** Black or white, whichever reads better on a colour. */
-export function inkOn([red, green, blue]) {
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#10131f" : "#ffffff";
+export function inkOn(rgbColour) {
+  const [red, green, blue] = rgbColour.map((channel) => (channel <= 10 ? channel / 3294 : ((channel / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > BETWEEN ? "#000000" : "#ffffff";
 }
 
 export const css = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
