@@ -23,8 +23,8 @@ function introduction({ examples, pairs, bleu: score, interval, nll }) {
     + "Muting a head means that its output counts as zero. These numbers describe this model, not your text.");
 }
 
-const badge = (head, go) => h("button", { type: "button", class: "chip head-badge", "aria-label": `Open ${FAMILY_NAMES[head.family]} layer ${head.layer + 1}, head ${head.head + 1}`,
-  click: () => go(head) }, headName(head));
+const badge = (head, go) => h("button", { type: "button", class: "chip head-badge", click: () => go(head) },
+  headName(head), h("span", { class: "sr" }, `: look at layer ${head.layer + 1}, head ${head.head + 1}`));
 const layersOf = (heads) => FAMILIES.flatMap((family) => [...new Set(heads.filter((each) => each.family === family).map(({ layer }) => layer))].map((layer) => ({ family, layer })));
 const layerName = ({ family, layer }) => `${FAMILY_NAMES[family]}, layer ${layer + 1}`;
 
@@ -94,7 +94,7 @@ function alignment(analysis, go) {
   const { rules, alignment_layer: layer, alignment_rule: rule } = analysis.alignment;
   const holder = h("div", { class: "wide" });
   const directions = Object.keys(rules[rule]);
-  const chooser = choice("Direction", "aligned-direction", directions.map((name) => [name, name.replace("-", " → ")]), (name) => show(name));
+  const chooser = choice("Direction", "aligned-direction", directions.map((name) => [name, name.replace("-", "\u00a0→\u00a0")]), (name) => show(name));
   const show = (name) => {
     chooser.set(name);
     holder.replaceChildren(alignmentOf(rules, name, { layer, rule }, directions.length > 1 ? chooser.element : null, go));

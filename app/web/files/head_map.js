@@ -48,9 +48,9 @@ function familyTable(heads, name, most, go) {
 function badge(head, name, most, go, first) {
   const shade = colour(head[name] / most);
   const role = ROLES[head.role] ?? head.role;
-  const made = h("button", { type: "button", class: "map-cell", tabindex: first ? "0" : "-1", click: () => go(head),
-    "aria-label": `Layer ${head.layer + 1}, head ${head.head + 1}: ${NUMBERS[name][0]} ${head[name].toFixed(2)}${role ? `, ${role}` : ""}` },
-    head[name].toFixed(2), role ? h("small", null, role) : null);
+  const made = h("button", { type: "button", class: "map-cell", tabindex: first ? "0" : "-1", click: () => go(head) },
+    h("span", { class: "sr" }, `Layer ${head.layer + 1}, head ${head.head + 1}: ${NUMBERS[name][0]} `),
+    head[name].toFixed(2), role ? [" ", h("small", null, role)] : null);
   made.style.backgroundColor = css(shade);
   made.style.color = inkOn(shade);
   return made;
