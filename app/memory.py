@@ -3,17 +3,17 @@
 import ctypes
 import os
 
-# From malloc.h. Setting it also ends glibc's habit of raising it to the size of whatever was freed last.
+# From malloc.h.
 _M_MMAP_THRESHOLD = -3
-_LARGE_BYTES = 1 << 20
+_LARGE_BYTES = 128 * 1024
 
 
 def return_freed_memory() -> bool:
-    """Gives arrays of a mebibyte and more pages of their own, which go back when they are freed.
+    """Gives arrays of 128 KiB and more pages of their own, which go back when they are freed.
 
-    By itself glibc soon keeps arrays of up to 32 MiB in the heaps of its threads: caches that grow, shrink and move
-    leave holes there, half as large as all that is in use. Nothing changes without glibc, or where
-    ``MALLOC_MMAP_THRESHOLD_`` is set.
+    That is how glibc begins, too, but it raises its limit to the size of whatever was freed, up to 32 MiB: soon the
+    engine's caches, which grow, shrink and move, lie in the heaps of its threads and leave holes there, half as large
+    as all that is in use. Nothing changes without glibc, or where ``MALLOC_MMAP_THRESHOLD_`` is set.
 
     Returns:
         Whether anything was changed.
