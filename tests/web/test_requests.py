@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -124,6 +125,21 @@ def test_pictures_are_drawn_by_the_server_as_the_view_shows_them(page: Any) -> N
         assert drawn[-1]["target_text"].startswith("Le vieil")
 
 
+def test_pictures_count_as_the_page_does(page: Any, tmp_path: Any) -> None:
+    page.goto(f"/#view=head&layer=0&head=7&text={SENTENCE}&source=en&target=fr")
+    page.wait_for_selector("#view[aria-busy=false] .heat")
+    for view, names in (("head", ["layer 1", "head 8"]), ("grid", [">8<", ">2<"])):
+        open_tab(page, view)
+        page.click(".menu summary")
+        with page.expect_download() as download:
+            page.click("[data-kind=svg]")
+        download.value.save_as(tmp_path / "picture.svg")
+        drawn = (tmp_path / "picture.svg").read_text("utf-8")
+        assert all(name in drawn for name in names)
+        assert not any(name in drawn for name in ("layer 0", "head 7"))
+        ElementTree.fromstring(drawn)
+
+
 def test_json_has_every_head(page: Any, tmp_path: Any) -> None:
     translate(page)
     page.click(".menu summary")
@@ -133,3 +149,17 @@ def test_json_has_every_head(page: Any, tmp_path: Any) -> None:
     segment = json.loads((tmp_path / "attention.json").read_text("utf-8"))["segment"]
     assert segment["attention"]["maps"]["cross"]["shape"][:2] == [2, 8]
     assert segment["alignment"]["soft"]
+
+
+def test_a_view_whose_weights_are_refused_says_so(browser: Any, address: str) -> None:
+    page = browser.new_page(base_url=address)
+    translate(page)
+    refusal = {"error": {"code": "too_large", "message": "that would be too many weights"}}
+    page.route("**/attention", lambda route: route.fulfill(status=413, json=refusal))
+    page.click("#tab-grid")
+    page.wait_for_selector("#view .hint >> text=too many weights")
+    page.unroute("**/attention")
+    page.click("#tab-steps")
+    page.wait_for_selector(".view.steps")
+    assert "too many weights" not in page.inner_text("#view")
+    page.close()

@@ -102,13 +102,24 @@ async function fetchFor(view) {
   }
 }
 
+/** Where weights cannot be had, the view says so: what stood there belongs to another view or head. */
+async function attemptFetch(view) {
+  try {
+    await fetchFor(view);
+  } catch (error) {
+    byId("view").replaceChildren(h("p", { class: "view hint" }, error.message));
+    byId("view").setAttribute("aria-busy", "false");
+    throw error;
+  }
+}
+
 async function render() {
   const view = views[state().view] ? state().view : "read";
   showTab(view);
   muted.update();
   const sentence = view === "compare" ? session.whole : shown();
   if (!sentence?.target) return;
-  await fetchFor(view);
+  await attemptFetch(view);
   if (sentence !== (view === "compare" ? session.whole : shown()) || view !== state().view) return;
   if (byId("view").firstChild !== views[view].element) byId("view").replaceChildren(views[view].element);
   views[view].update(sentence);
