@@ -81,6 +81,6 @@ $(VENV)/train.stamp: $(REQUIREMENTS) | $(BIN)/python
 	touch $@
 
 $(VENV)/test.stamp: $(REQUIREMENTS) | $(BIN)/python
-	$(BIN)/python docker/requirements.py cpu train dev > $(VENV)/requirements.txt
+	$(BIN)/python docker/requirements.py cpu train png dev > $(VENV)/requirements.txt
 	$(BIN)/pip install --quiet -c $(PINS) -r $(VENV)/requirements.txt
 	touch $@

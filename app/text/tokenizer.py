@@ -71,6 +71,7 @@ class Tokenizer:
         """What ``ids`` spell before normalisation, a space for each ``▁``, and the span of each piece in it.
 
         Of the byte pieces of one character the last has its span, the others empty ones; so have special pieces.
+        Bytes that are no character belong to the last of them.
         """
         text: list[str] = []
         ends = [0]
@@ -83,9 +84,11 @@ class Tokenizer:
             else:
                 text += "\ufffd" * len(pending)
                 pending = b""
+                ends[-1] = len(text)
                 text += self._spelling(index, piece)
             ends.append(len(text))
         text += "\ufffd" * len(pending)
+        ends[-1] = len(text)
         return "".join(text), list(pairwise(ends))
 
     def _spelling(self, index: int, piece: str) -> str:

@@ -76,6 +76,15 @@ def test_any_target_has_tokens_and_words_in_their_places(tokenizer: Tokenizer, i
     assert found.text == tokenizer.decode(ids)
 
 
+def test_broken_bytes_belong_to_no_piece_after_them(tokenizer: Tokenizer) -> None:
+    pieces = tokenizer.encode("Où")
+    byte = tokenizer.encode("中")[-1]
+    spelled, spans = tokenizer.spell([byte, *pieces, byte])
+    assert spelled == "\ufffd Où\ufffd"
+    shown = [piece.replace("▁", " ") for piece in tokenizer.pieces(pieces)]
+    assert [spelled[slice(*span)] for span in spans] == ["\ufffd", *shown, "\ufffd"]
+
+
 def test_pieces_of_a_word_spell_it(tokenizer: Tokenizer) -> None:
     text = "  L’homme 👩‍🚀 e\u0301te\u0301."
     found = source_tokens(tokenizer, text, "fr", "en")
