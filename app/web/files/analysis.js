@@ -39,7 +39,7 @@ function importance(analysis, go) {
   const ranked = [...heads].sort((one, other) => other.importance - one.importance);
   return figure({ id: "chart-importance", sentence: aboutImportance(analysis),
     reading: "Each dot is a head; the further to the right, the more the loss rises when it alone is muted. A click opens the head.",
-    plot: stripChart({ rows, scale, axis: "Rise of the loss without the head, nats a piece (each mark is about three times the one before)", format: String }),
+    plot: stripChart({ rows, scale, axis: "Rise of the loss without the head, nats a piece; equal steps to the right are equal factors", format: String }),
     table: { columns: ["Head", "Rise of the loss"], rows: ranked.map((head) => [badge(head, go), head.importance.toFixed(4)]) } });
 }
 
