@@ -83,6 +83,8 @@ def _session_options(options: RuntimeOptions) -> Any:
     session_options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     session_options.intra_op_num_threads = options.threads
     session_options.log_severity_level = 3
+    # Patterns are kept for every shape of batch that was ever seen, and batches have hundreds.
+    session_options.enable_mem_pattern = False
     # Threads that wait for the next operator in a loop cost a core and save microseconds.
     session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     # Else quantisation moves in front of every transposition, which is then undone for its other readers.

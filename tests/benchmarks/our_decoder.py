@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from app.engine.counts import EngineCounts
 from app.engine.engine import Engine, EngineSettings, Sentence
 from app.engine.hypotheses import SearchOptions
 from app.runtime.model_directory import ModelDirectory
@@ -25,6 +26,10 @@ class OurDecoder:
         sentences = [Sentence(tuple(source), options) for source in sources]
         answers = self._engine.submit(sentences, _PATIENCE_SECONDS)
         return [list(answer.result()[0].ids) for answer in answers]
+
+    def counts(self) -> EngineCounts:
+        """What the engine has done."""
+        return self._engine.counts()
 
     def close(self) -> None:
         """Ends the engine's threads."""

@@ -60,7 +60,7 @@ def main() -> None:
             )
             print(notes[-1], flush=True)
             next_note = done + asked.translations // 10
-    padding = {part: _padding(positions) for part, positions in decoder._engine.counts().positions.items()}
+    padding = {part: _padding(positions) for part, positions in decoder.counts().positions.items()}
     decoder.close()
     growth = round(100 * (notes[-1]["resident_mb"] / notes[0]["resident_mb"] - 1), 1)
     print(f"after {done:,} translations {growth} % more than after the first {WARM_UP:,}; padding {padding}")
