@@ -14,6 +14,7 @@ from app.api import about, attention, metrics, render, stream, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
 from app.api.errors import add_error_handlers
 from app.api.examples import with_nulls
+from app.api.head_requests import HeadRequests
 from app.api.limits import RequestLimits
 from app.api.service import TranslationService
 from app.attention.alignment import AlignmentRule
@@ -127,6 +128,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
         lifespan=lifespan,
         redoc_url=None,
     )
+    app.add_middleware(HeadRequests)
     app.add_middleware(BodyLimit, max_bytes=most_body_bytes(settings.max_characters))
     add_error_handlers(app)
     app.include_router(translate.router)

@@ -37,6 +37,19 @@ def test_readiness_asks_the_service() -> None:
     asyncio.run(scenario())
 
 
+def test_head_gets_the_headers_of_get_alone() -> None:
+    async def scenario() -> None:
+        async with client_of(ScriptedService()) as client:
+            for path in ("/", "/embed", "/info", "/health/live", "/health/ready", "/metrics", "/web/main.js"):
+                head, get = await client.head(path), await client.get(path)
+                assert (head.status_code, head.content) == (200, b"")
+                assert get.content
+                assert head.headers["content-length"] == get.headers["content-length"] == str(len(get.content))
+            assert (await client.head("/translate")).status_code == 405
+
+    asyncio.run(scenario())
+
+
 def test_page_and_documentation_load_nothing_from_other_hosts() -> None:
     async def scenario() -> None:
         async with client_of(ScriptedService()) as client:
