@@ -1,6 +1,6 @@
 """From pairs of sentences to explanations: one pass of the explain model each, then words, maps, links, signals."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from app.attention.axes import TokenList, count_values
 from app.attention.encodings import estimated_bytes
 from app.attention.maps import AttentionMap, make_map
 from app.attention.selection import AttentionDepths, ChosenMaps, Encoding, Family, MapFormat, choose
-from app.attention.signals import SignalWord, find_signals
+from app.attention.signals import SignalWord, Thresholds, find_signals
 from app.engine.step_model import ExplainModel, Explanation, Float32, HeadMasks
 from app.errors import InvalidInput, TooLarge
 from app.explanation import (
@@ -39,11 +39,13 @@ class ExplainerSettings:
     Attributes:
         alignment: how word alignments read cross-attention.
         max_attention_values: most weights in one JSON answer; base64 and npz may hold 50 times as many.
+        thresholds: of signals, by (source, target) language; a direction left out has the defaults.
     """
 
     depths: AttentionDepths
     alignment: AlignmentRule
     max_attention_values: int
+    thresholds: Mapping[tuple[str, str], Thresholds]
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Asked:
     wanted: ExplanationRequest | None
     chosen: ChosenMaps | None
     masks: HeadMasks | None
+    thresholds: Thresholds
 
 
 class Explainer:
@@ -86,15 +89,18 @@ class Explainer:
         self._model = model
         self._settings = settings
 
-    def resolve(self, wanted: ExplanationRequest | None, head_mask: HeadMask | None) -> Asked:
-        """Makes a request definite for the model.
+    def resolve(
+        self, wanted: ExplanationRequest | None, head_mask: HeadMask | None, direction: tuple[str, str]
+    ) -> Asked:
+        """Makes a request definite for the model; ``direction`` is its (source, target) languages.
 
         Raises:
             InvalidInput: a layer or head that the model does not have, or a head mask of another shape.
         """
         selection = wanted.attention if wanted else None
         chosen = choose(selection, self._settings.depths, wanted.path) if wanted and selection else None
-        return Asked(wanted, chosen, None if head_mask is None else self.masks(head_mask))
+        masks = None if head_mask is None else self.masks(head_mask)
+        return Asked(wanted, chosen, masks, self._settings.thresholds.get(direction, Thresholds()))
 
     def masks(self, head_mask: HeadMask) -> HeadMasks:
         """Arrays for all families.
@@ -198,8 +204,7 @@ class Explainer:
         fed = replace(fed, pieces=fed_pieces)
         target = replace(segment.target, fed=fed_pieces, predictions=self._predictions(explanation))
         explained = replace(segment, target=target, maps=_maps(explanation, asked.chosen, source, fed))
-        assert asked.wanted is not None
-        return self._with_words(explained, explanation, asked.wanted.alignment)
+        return self._with_words(explained, explanation, asked)
 
     def _predictions(self, explanation: Explanation) -> tuple[Prediction, ...]:
         rows = zip(
@@ -214,11 +219,10 @@ class Explainer:
             for log_prob, ids, log_probs, entropy in rows
         )
 
-    def _with_words(
-        self, segment: ExplainedSegment, explanation: Explanation, alignment_wanted: bool
-    ) -> ExplainedSegment:
+    def _with_words(self, segment: ExplainedSegment, explanation: Explanation, asked: Asked) -> ExplainedSegment:
         """Adds links and signals, which both go by words."""
         assert segment.target is not None
+        assert asked.wanted is not None
         source, target = segment.source.tokenised.words, segment.target.side.tokenised.words
         alignment = align(
             explanation.cross,
@@ -232,8 +236,9 @@ class Explainer:
             explanation.log_probs,
             [SignalWord(word.text, word.span, word.tokens) for word in source],
             [SignalWord(word.text, word.span, word.tokens) for word in target],
+            asked.thresholds,
         )
-        return replace(segment, alignment=alignment if alignment_wanted else None, signals=signals)
+        return replace(segment, alignment=alignment if asked.wanted.alignment else None, signals=signals)
 
 
 def _maps(

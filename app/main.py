@@ -19,6 +19,7 @@ from app.api.limits import RequestLimits
 from app.api.service import TranslationService
 from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths
+from app.attention.signals import Thresholds
 from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings
 from app.memory import return_freed_memory
@@ -33,6 +34,7 @@ from app.runtime.model_directory import (
 )
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions
+from app.runtime.signal_thresholds import read_signal_thresholds
 from app.settings import Settings
 from app.text.tokenizer import Tokenizer
 from app.translation import ModelInfo
@@ -79,6 +81,7 @@ def compose(settings: Settings) -> Running:
     """
     return_freed_memory()
     directory = open_model_directory(settings.model)
+    translator_settings = _translator_settings(settings, directory)
     options = RuntimeOptions(settings.provider, settings.precision, settings.threads)
     batches = settings.engine_threads or _engine_threads(options)
     if settings.threads == 0:
@@ -89,7 +92,6 @@ def compose(settings: Settings) -> Running:
         model,
         EngineSettings(settings.max_batch_rows, settings.queue_sentences, batches),
     )
-    translator_settings = _translator_settings(settings, directory)
     translator = Translator(
         _model_info(directory, options, model.precision),
         translator_settings,
@@ -168,6 +170,7 @@ def _translator_settings(settings: Settings, directory: ModelDirectory) -> Trans
         max_attention_values=settings.max_attention_values,
         deadline_seconds=settings.deadline_seconds,
         alignment=_alignment(config),
+        thresholds=_thresholds(directory),
     )
 
 
@@ -176,6 +179,15 @@ def _alignment(config: ModelConfig) -> AlignmentRule:
     if config.alignment_layer is None:
         return AlignmentRule(config.architecture.decoder_layers - 1, "predicted")
     return AlignmentRule(config.alignment_layer, config.alignment_rule)
+
+
+def _thresholds(directory: ModelDirectory) -> dict[tuple[str, str], Thresholds]:
+    """What was measured of the model; directions that were not have the defaults of ``Thresholds``."""
+    measured = read_signal_thresholds(directory)
+    return {
+        direction: Thresholds(one.ignored_source, one.unsourced_target, one.low_logprob)
+        for direction, one in measured.items()
+    }
 
 
 def _model_info(directory: ModelDirectory, options: RuntimeOptions, precision: str) -> ModelInfo:

@@ -99,8 +99,9 @@ class ModelInfo:
 
     ``precision`` and ``provider`` are those in use; ``architecture`` and ``limits`` are the model's sizes.
     ``alignment_rule`` says how alignments read the decoder layer ``alignment_layer``; ``alignment_measured`` whether
-    the model's maker has chosen both by measuring, or the last layer is read for want of that. ``signals`` is how
-    far hints can be trusted, ``analysis`` what the heads do; each None where it was not measured.
+    the model's maker has chosen both by measuring, or the last layer is read for want of that. ``signals`` is from
+    where on hints are given and how far they can be trusted, ``analysis`` what the heads do; each None where it was
+    not measured.
     """
 
     id: str

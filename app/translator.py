@@ -1,12 +1,13 @@
 """Text to translation: the whole path in reading order."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from app.abandonable import Abandonable
 from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths
+from app.attention.signals import Thresholds
 from app.engine.engine import Engine, EngineState
 from app.engine.hypotheses import Hypothesis, SearchOptions, target_room
 from app.engine.step_model import ExplainModel
@@ -45,6 +46,7 @@ class TranslatorSettings:
         directions: pairs of (source, target) languages.
         deadline_seconds: from a request's arrival to its answer.
         alignment: how word alignments read cross-attention.
+        thresholds: of signals, for the directions in which they were measured.
     """
 
     directions: tuple[tuple[str, str], ...]
@@ -54,6 +56,7 @@ class TranslatorSettings:
     max_attention_values: int
     deadline_seconds: float
     alignment: AlignmentRule
+    thresholds: Mapping[tuple[str, str], Thresholds] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,9 @@ class Translator:
         self._engine = engine
         self._muted = MutedSearch(explain_model, engine)
         self._explaining = Abandonable(_EXPLAINED_AT_ONCE)
-        explaining = ExplainerSettings(settings.depths, settings.alignment, settings.max_attention_values)
+        explaining = ExplainerSettings(
+            settings.depths, settings.alignment, settings.max_attention_values, settings.thresholds
+        )
         self._explainer = Explainer(tokenizer, explain_model, explaining)
 
     def languages(self) -> tuple[tuple[str, str], ...]:
@@ -112,7 +117,7 @@ class Translator:
             TooLarge: more sentences than the queue holds, or more attention weights than an answer may hold.
             QueueFull, NotReady, DeadlineExceeded, EngineFailed: from the engine.
         """
-        asked = self._explainer.resolve(request.explain, request.head_mask)
+        asked = self._explainer.resolve(request.explain, request.head_mask, (request.source, request.target))
         seconds = self._settings.deadline_seconds
         try:
             async with asyncio.timeout(seconds):
@@ -135,7 +140,7 @@ class Translator:
             assert explained is not None
             return explained
         self._check_ready()
-        asked = self._explainer.resolve(request.wanted, request.head_mask)
+        asked = self._explainer.resolve(request.wanted, request.head_mask, (request.source, request.target))
         seconds = self._settings.deadline_seconds
         try:
             async with asyncio.timeout(seconds):

@@ -3,23 +3,25 @@
 Every sentence is translated; then the same translation is given one fault on purpose: a stretch of words dropped, the
 translation of another sentence put in its place, a phrase said twice, or words left in the source's language. A hint is
 right where there is such a fault. Its precision here is the share of faulty ones among the sentences that get it, with
-as many faulty as sound ones; the model's own faults count against it. ``FALSE_ALARMS`` of the sound sentences may get
-a hint: the threshold that allows just that is what to write into ``app.attention.signals.THRESHOLDS``. The report is
-written beside the model, as ``signals.json``, and served in ``/info``.
+as many faulty as sound ones; the model's own faults count against it.
+
+Thresholds come first: those that give ``FALSE_ALARMS`` of the sound sentences a hint. A threshold flatters itself on
+the sentences that it was chosen on, so every other sentence is kept from that, and only these judge. The report is
+written beside the model, as ``signals.json``; the server gives hints by its thresholds and shows it in ``/info``.
 """
 
 import argparse
 import json
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from app.attention.alignment import AlignmentRule, align
-from app.attention.signals import THRESHOLDS, SignalKind, Signals, SignalWord, Thresholds, find_signals
+from app.attention.signals import SignalKind, Signals, SignalWord, Thresholds, find_signals
 from app.engine.hypotheses import SearchOptions
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import SIGNALS_FILE, ModelDirectory, open_model_directory
@@ -34,12 +36,9 @@ from model.scoring import search_all
 
 FALSE_ALARMS = 0.05
 _FEWEST_WORDS = 8
-_EVERYTHING = replace(THRESHOLDS, ignored_source=np.inf, unsourced_target=np.inf, low_logprob=np.inf)
-_GRADED: dict[SignalKind, float] = {
-    "ignored_source": THRESHOLDS.ignored_source,
-    "unsourced_target": THRESHOLDS.unsourced_target,
-    "low_logprob": THRESHOLDS.low_logprob,
-}
+_EVERYTHING = Thresholds(ignored_source=np.inf, unsourced_target=np.inf, low_logprob=np.inf)
+_GRADED: tuple[SignalKind, ...] = ("ignored_source", "unsourced_target", "low_logprob")
+_COUNTED: tuple[SignalKind, ...] = ("repetition", "copy_through")
 
 Fault = Callable[[str, str, str, str, random.Random], str]
 """``(source, target, other target, target language, random)`` to a faulty target."""
@@ -78,8 +77,8 @@ class Calibration:
         others = [target for _, target in pairs[1:] + pairs[:1]]
         return [Sample(*pair, other) for pair, other in zip(pairs, others, strict=True)]
 
-    def signals(self, source: str, target: str, thresholds: Thresholds) -> Signals | None:
-        """The hints that the service would give; None where the pair is too long."""
+    def signals(self, source: str, target: str) -> Signals | None:
+        """All words as hints, for thresholds to choose among; None where the pair is too long."""
         read = source_tokens(self._tokenizer, source, *self.languages)
         written = given_tokens(self._tokenizer, target, self.languages[1])
         if len(written.tokens) > self._limits.target_len:
@@ -88,7 +87,7 @@ class Calibration:
         groups = ([word.tokens for word in side.words] for side in (read, written))
         alignment = align(found.cross, self.rule, next(groups), next(groups))
         words = (_words(read), _words(written))
-        return find_signals(alignment, found.cross, found.log_probs, *words, thresholds)
+        return find_signals(alignment, found.cross, found.log_probs, *words, _EVERYTHING)
 
 
 def _words(text: TokenisedText) -> list[SignalWord]:
@@ -133,48 +132,62 @@ FAULTS: dict[str, Fault] = {
 
 
 def calibrate(calibration: Calibration, samples: Sequence[Sample]) -> dict[str, Any]:
-    """For each hint the threshold that ``FALSE_ALARMS`` allows, and how often it is given and right, by fault.
+    """Thresholds chosen on one half of the samples; on the other, how often each hint is given and right, by fault.
 
     Raises:
-        ValueError: there are no samples.
+        ValueError: there are not two samples.
     """
-    if not samples:
-        raise ValueError(f"no sentence has a translation of at least {_FEWEST_WORDS} words")
+    if len(samples) < 2:
+        raise ValueError(f"not two sentences have a translation of at least {_FEWEST_WORDS} words")
+    chosen_on, judged_on = samples[::2], samples[1::2]
+    thresholds = choose_thresholds([calibration.signals(one.source, one.target) for one in chosen_on])
+    sound = [calibration.signals(one.source, one.target) for one in judged_on]
+    faulty = _faulty(calibration, judged_on)
+    return {
+        "sentences": len(judged_on),
+        "thresholds_from": len(chosen_on),
+        "rule": vars(calibration.rule),
+        "signals": {kind: judge(kind, thresholds.get(kind), sound, faulty) for kind in (*_GRADED, *_COUNTED)},
+        "mean_logprob": {name: _mean_logprob(some) for name, some in {"sound": sound, **faulty}.items()},
+    }
+
+
+def choose_thresholds(sound: Sequence[Signals | None]) -> dict[SignalKind, float]:
+    """For each graded hint the threshold that gives it to ``FALSE_ALARMS`` of sound translations."""
+    return {
+        kind: round(float(np.quantile([_lowest(kind, one) for one in sound if one], FALSE_ALARMS)), 4)
+        for kind in _GRADED
+    }
+
+
+def judge(
+    kind: SignalKind,
+    threshold: float | None,
+    sound: Sequence[Signals | None],
+    faulty: dict[str, list[Signals | None]],
+) -> dict[str, Any]:
+    """How often a hint is given and right at ``threshold``; without one it is given wherever it is found."""
+
+    def given(some: Sequence[Signals | None]) -> float:
+        limit = np.inf if threshold is None else threshold
+        return float(np.mean([_lowest(kind, one) < limit for one in some if one]))
+
+    alarms = given(sound)
+    faults = {}
+    for name, some in faulty.items():
+        hits = given(some)
+        faults[name] = {"given": round(hits, 3), "precision": round(hits / max(hits + alarms, 1e-9), 3)}
+    return {"threshold": threshold, "false_alarms": round(alarms, 3), "faults": faults}
+
+
+def _faulty(calibration: Calibration, samples: Sequence[Sample]) -> dict[str, list[Signals | None]]:
+    """Hints about every sample with every fault."""
     choice = random.Random(0)
-    sound = [calibration.signals(one.source, one.target, _EVERYTHING) for one in samples]
-    report: dict[str, Any] = {"sentences": len(samples), "rule": vars(calibration.rule), "signals": {}}
-    faulty: dict[str, list[Signals | None]] = {}
+    found: dict[str, list[Signals | None]] = {}
     for name, fault in FAULTS.items():
         targets = [fault(one.source, one.target, one.other, calibration.languages[1], choice) for one in samples]
-        pairs = zip(samples, targets, strict=True)
-        faulty[name] = [calibration.signals(one.source, target, _EVERYTHING) for one, target in pairs]
-    for kind in ("ignored_source", "unsourced_target", "low_logprob", "repetition", "copy_through"):
-        report["signals"][kind] = _judge(kind, sound, faulty)
-    means = {name: _mean_logprob(some) for name, some in {"sound": sound, **faulty}.items()}
-    report["mean_logprob"] = means
-    return report
-
-
-def _judge(
-    kind: SignalKind, sound: Sequence[Signals | None], faulty: dict[str, list[Signals | None]]
-) -> dict[str, Any]:
-    lowest = np.array([_lowest(kind, one) for one in sound if one])
-    judged: dict[str, Any] = {}
-    thresholds = {"present": _GRADED.get(kind, np.inf)}
-    if kind in _GRADED:
-        thresholds["recommended"] = float(np.quantile(lowest, FALSE_ALARMS))
-    for name, threshold in thresholds.items():
-        alarms = float((lowest < threshold).mean())
-        faults = {}
-        for fault, some in faulty.items():
-            hits = float((np.array([_lowest(kind, one) for one in some if one]) < threshold).mean())
-            faults[fault] = {"given": round(hits, 3), "precision": round(hits / max(hits + alarms, 1e-9), 3)}
-        judged[name] = {
-            "threshold": None if np.isinf(threshold) else round(threshold, 4),
-            "false_alarms": round(alarms, 3),
-            "faults": faults,
-        }
-    return judged
+        found[name] = [calibration.signals(one.source, target) for one, target in zip(samples, targets, strict=True)]
+    return found
 
 
 def _lowest(kind: SignalKind, signals: Signals) -> float:
@@ -191,20 +204,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path, help="model directory")
     parser.add_argument("pairs", type=Path, help="held-out pairs, two columns")
-    parser.add_argument("--sentences", type=int, default=500, help="most of each direction (%(default)s)")
+    parser.add_argument("--sentences", type=int, default=1000, help="most of each direction (%(default)s)")
     arguments = parser.parse_args()
     directory = open_model_directory(arguments.model)
     languages = directory.config.languages
     lines = [line.split("\t") for line in read_lines(arguments.pairs)][: arguments.sentences]
     found = {}
-    for side, (source, target) in enumerate((languages, languages[::-1])):
+    for source, target in directory.config.directions:
         calibration = Calibration(directory, source, target)
+        side = languages.index(source)
         report = calibrate(calibration, calibration.samples([line[side] for line in lines]))
         found[f"{source}-{target}"] = report
-        for kind, judged in report["signals"].items():
-            for name, one in judged.items():
-                print(f"{source}-{target} {kind}, {name} threshold {one['threshold']}: {one['faults']}")
-                print(f"  given to {one['false_alarms']:.1%} of sound translations")
+        for kind, one in report["signals"].items():
+            print(f"{source}-{target} {kind}, threshold {one['threshold']}: {one['faults']}")
+            print(f"  given to {one['false_alarms']:.1%} of sound translations", flush=True)
     directory.file(SIGNALS_FILE).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

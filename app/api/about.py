@@ -45,7 +45,8 @@ class ModelDetails(BaseModel):
         description="Whether that layer was chosen, with the rule, by measuring; else it is the last one."
     )
     signals: dict[str, Any] | None = Field(
-        description="How often each hint is given and right, by direction (`model.calibrate`); null if not measured."
+        description="By direction, the threshold of each hint (null where it is counted), and how often the hint is "
+        "given and right there (`model.calibrate`); null if not measured: then the server's own thresholds hold."
     )
     analysis: dict[str, Any] | None = Field(description="What the heads do (`model.analyse`); null if not measured.")
     certificate: dict[str, Any] = Field(description="What was compared when the model was exported, with the results.")
@@ -90,7 +91,19 @@ _EXAMPLE_INFO = {
         "alignment_layer": 5,
         "alignment_rule": "predicted",
         "alignment_measured": False,
-        "signals": {"en-fr": {"sentences": 400}},
+        "signals": {
+            "en-fr": {
+                "sentences": 200,
+                "thresholds_from": 200,
+                "signals": {
+                    "ignored_source": {
+                        "threshold": 0.08,
+                        "false_alarms": 0.05,
+                        "faults": {"dropped": {"given": 0.53, "precision": 0.914}},
+                    }
+                },
+            }
+        },
         "analysis": {"sentences": 400},
         "certificate": {"bleu": {"int8": 37.1}},
     },

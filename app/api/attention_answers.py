@@ -174,7 +174,10 @@ class SignalAnswer(BaseModel):
     words: tuple[int, int] = Field(description="First and last word, by index.")
     span: Span = Field(description="Its half-open place in the whole text of the side, in `offset_unit`.")
     value: float = Field(description="The number that gave the signal.")
-    threshold: float = Field(description="What that number is held against.")
+    threshold: float = Field(
+        description="What that number is held against: for the first two kinds and the last as measured for the model "
+        "and direction, see `/info`."
+    )
 
 
 class SignalsAnswer(BaseModel):

@@ -21,9 +21,11 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """When a signal is given; one place for all of them.
+    """When a signal is given.
 
-    ``python -m model.calibrate`` measures, for one model, how often each is given and how often it is right.
+    The first three suit one model in one direction: ``python -m model.calibrate`` measures them, with how often the
+    signal is then given and right, and the server reads them from beside the model. These defaults hold for a
+    direction that was not measured; how often they are right there nobody knows.
 
     Attributes:
         ignored_source: least weight that a source word gets from all target words together.
@@ -39,8 +41,6 @@ class Thresholds:
     copied_words: int = 3
     repeated_words: int = 5
 
-
-THRESHOLDS = Thresholds()
 
 # Words that good French and English says twice in a row.
 _DOUBLED = frozenset({"nous", "vous", "had", "that"})
@@ -95,7 +95,7 @@ def find_signals(
     log_probs: Float32,
     source: Sequence[SignalWord],
     target: Sequence[SignalWord],
-    thresholds: Thresholds = THRESHOLDS,
+    thresholds: Thresholds,
 ) -> Signals:
     """All signals of one sentence.
 

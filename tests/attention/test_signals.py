@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from app.attention.alignment import Alignment, AlignmentRule
-from app.attention.signals import THRESHOLDS, Signal, SignalWord, find_signals
+from app.attention.signals import Signal, SignalWord, Thresholds, find_signals
+
+DEFAULTS = Thresholds()
 
 
 def words(text: str) -> list[SignalWord]:
@@ -13,12 +15,19 @@ def words(text: str) -> list[SignalWord]:
     return found
 
 
-def signals(source: str, target: str, soft: list[list[float]] | None = None, log_prob: float = 0.0) -> list[Signal]:
+def signals(
+    source: str,
+    target: str,
+    soft: list[list[float]] | None = None,
+    log_prob: float = 0.0,
+    thresholds: Thresholds = DEFAULTS,
+) -> list[Signal]:
     given, written = words(source), words(target)
     weights = np.full((len(written), len(given)), 0.5) if soft is None else np.array(soft)
     alignment = Alignment(AlignmentRule(0), weights.astype(np.float32), (), weights.astype(np.float32))
     cross = np.full((1, 2, len(written) + 1, len(given) + 1), 0.25, dtype=np.float32)
-    found = find_signals(alignment, cross, np.full(len(written) + 1, log_prob, np.float32), given, written)
+    log_probs = np.full(len(written) + 1, log_prob, np.float32)
+    found = find_signals(alignment, cross, log_probs, given, written, thresholds)
     assert (found.mean_logprob, found.eos_mass) == (log_prob, 0.25)
     return list(found.found)
 
@@ -29,7 +38,7 @@ def kinds(found: list[Signal]) -> list[tuple[str, int, int]]:
 
 def test_words_that_nobody_looks_at() -> None:
     found = signals("the cat .", "le chat", [[0.6, 0.02, 0.0], [0.3, 0.02, 0.0]])
-    assert found == [Signal("ignored_source", "source", 1, 1, (4, 7), pytest.approx(0.04), THRESHOLDS.ignored_source)]
+    assert found == [Signal("ignored_source", "source", 1, 1, (4, 7), pytest.approx(0.04), DEFAULTS.ignored_source)]
 
 
 def test_words_that_look_nowhere() -> None:
@@ -66,3 +75,18 @@ def test_words_left_as_they_were(target: str, expected: list[tuple[str, int, int
 def test_words_that_the_model_finds_unlikely() -> None:
     assert kinds(signals("a", "b", log_prob=-3.5)) == [("low_logprob", 0, 0)]
     assert kinds(signals("a", "b", log_prob=-2.5)) == []
+
+
+def test_signals_are_given_by_the_thresholds_asked_for() -> None:
+    soft = [[0.6, 0.05], [0.1, 0.05]]
+
+    def given(thresholds: Thresholds) -> list[tuple[str, float]]:
+        return [(one.kind, one.threshold) for one in signals("the cat", "le chat", soft, -2.0, thresholds)]
+
+    assert given(Thresholds(ignored_source=0.1, unsourced_target=0.1)) == []
+    assert given(Thresholds(ignored_source=0.11, unsourced_target=0.05)) == [("ignored_source", 0.11)]
+    assert given(Thresholds(0.0, 0.2, -1.9)) == [
+        ("unsourced_target", 0.2),
+        ("low_logprob", -1.9),
+        ("low_logprob", -1.9),
+    ]

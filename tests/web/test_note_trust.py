@@ -20,7 +20,7 @@ def test_a_note_says_how_often_it_was_right(page: Any, address: str) -> None:
     page.wait_for_selector(".notes .trust")
     with urllib.request.urlopen(f"{address}/info") as answer:
         signals = json.load(answer)["model"]["signals"]["en-fr"]
-    precision = signals["signals"]["low_logprob"]["present"]["faults"]["dropped"]["precision"]
+    precision = signals["signals"]["low_logprob"]["faults"]["dropped"]["precision"]
     note = page.locator(".notes li", has_text="unlikely").first
     assert f"right in {round(100 * precision)} % of cases in a test" in note.inner_text()
     note.locator("summary").click()

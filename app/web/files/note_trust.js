@@ -15,13 +15,13 @@ const FAULTS = {
 export function trust(measured, { source, target }, kind) {
   const tested = measured?.[`${source}-${target}`];
   const [fault, how] = FAULTS[kind] ?? [];
-  const present = tested?.signals?.[kind]?.present;
-  const found = present?.faults?.[fault];
+  const judged = tested?.signals?.[kind];
+  const found = judged?.faults?.[fault];
   if (!found) return null;
   return {
     short: `right in ${percent(found.precision)} of cases in a test where half were faulty`,
     long: `Tested on ${tested.sentences} sentences that the model had not seen, each once as it was translated and once where ${how}. `
-      + `This note came up for ${percent(found.given)} of the faulty translations and for ${percent(present.false_alarms)} of the others. `
+      + `This note came up for ${percent(found.given)} of the faulty translations and for ${percent(judged.false_alarms)} of the others. `
       + "Where faults are rarer than in the test, it is wrong more often.",
   };
 }

@@ -112,7 +112,7 @@ function note(sentence, signal, go) {
   return h("li", null,
     h("button", { type: "button", class: "link", click: () => go(signal.side, first) }, token(text, side.language)),
     ` ${title.toLowerCase()}`,
-    COUNTED.has(signal.kind) ? "" : h("span", { class: "quiet" }, ` ${signal.value.toFixed(2)}, noted below ${signal.threshold}`),
+    COUNTED.has(signal.kind) ? "" : h("span", { class: "quiet" }, ` ${signal.value.toFixed(3)}, noted below ${Number(signal.threshold.toFixed(3))}`),
     tested && h("span", { class: "trust" }, tested.short),
     h("details", null, h("summary", null, "why?"), h("p", null, why), tested && h("p", null, tested.long)));
 }
