@@ -15,6 +15,7 @@ from model.config import ConfigError, RunConfig, TokenizerConfig
 from model.corpus import FilterCounts, corpus_files, read_pairs
 from model.dataset import Corpus, prepare
 from model.held_out import held_out_pairs
+from model.noise import SourceNoise
 from model.tokenizer import train_tokenizer
 from tests.model.tiny import tiny_config
 
@@ -169,9 +170,10 @@ def test_text_that_was_tokenised_otherwise_is_refused(
         prepare(tiny_config(max_pieces=max_pieces), books, tokenizer, data, excluded)
 
 
-def batch_maker(corpora: list[Corpus], tokenizer: Tokenizer, weights: list[float]) -> BatchMaker:
+def batch_maker(corpora: list[Corpus], tokenizer: Tokenizer, weights: list[float], noise: float = 0.0) -> BatchMaker:
     tags = tokenizer.tag_id("en"), tokenizer.tag_id("fr")
-    return BatchMaker(corpora, weights, tags, tokenizer.special_ids, tiny_config().training)
+    training = dataclasses.replace(tiny_config().training, source_noise=noise)
+    return BatchMaker(corpora, weights, tags, tokenizer.special_ids, training, SourceNoise(tokenizer))
 
 
 @pytest.fixture(scope="module")
@@ -210,6 +212,24 @@ def test_an_epoch_has_every_example_once_in_both_directions(prepared: list[Corpu
     everything = sum((expected(one, tokenizer, range(one.held_out, len(one))) for one in prepared), Counter())
     assert examples(batches) == everything
     assert [corpus.held_out for corpus in prepared] == [6, 4]
+
+
+def test_noise_changes_a_share_of_the_sources_and_no_target(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
+    everything = sum((expected(one, tokenizer, range(one.held_out, len(one))) for one in prepared), Counter())
+    maker = batch_maker(prepared, tokenizer, [1.0, 1.0], noise=0.25)
+    found = examples(list(maker.epoch(0)))
+    assert Counter(target for _, target in found.elements()) == Counter(target for _, target in everything.elements())
+    unchanged = (found & everything).total() / everything.total()
+    assert 0.7 < unchanged < 0.9
+    assert examples(list(maker.epoch(0))) == found
+
+
+def test_held_out_sources_are_clean_unless_noise_is_asked_for(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
+    maker = batch_maker(prepared, tokenizer, [1.0, 1.0], noise=0.25)
+    clean = expected(prepared[0], tokenizer, range(prepared[0].held_out))
+    assert examples(list(maker.held_out(0))) == clean
+    noisy = [examples(list(maker.held_out(0, source_noise=1.0))) for _ in range(2)]
+    assert noisy[0] == noisy[1] != clean
 
 
 def test_no_batch_exceeds_the_token_budget(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
