@@ -14,12 +14,12 @@ def return_freed_memory() -> bool:
 
     glibc begins with 128 KiB, but raises that to the size of whatever was freed, up to 32 MiB: soon the engine's
     caches, which grow, shrink and move, lie in the heaps of its threads and leave holes there, half as large as all
-    that is in use. Nothing changes without glibc, or where ``MALLOC_MMAP_THRESHOLD_`` is set.
+    that is in use. Nothing changes without glibc, or where the environment sets this threshold.
 
     Returns:
         Whether anything was changed.
     """
-    if "MALLOC_MMAP_THRESHOLD_" in os.environ:
+    if "MALLOC_MMAP_THRESHOLD_" in os.environ or "mmap_threshold" in os.environ.get("GLIBC_TUNABLES", ""):
         return False
     try:
         return bool(ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES))

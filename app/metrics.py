@@ -42,8 +42,8 @@ def engine_metrics(counts: EngineCounts) -> tuple[Metric, ...]:
         Metric(
             "vitrail_positions_total",
             "counter",
-            "Positions given to the encoder (source pieces), and per row and step to the decoder's self-attention "
-            "(up to the batch's longest row) and cross-attention (source positions); padding are those that only fill.",
+            "Source positions given to the encoder, and per row and step to the decoder's cross-attention; padding are "
+            "those that only fill.",
             positions,
         ),
         Metric("vitrail_waiting_sentences", "gauge", "Sentences that wait to be decoded.", {(): counts.waiting}),

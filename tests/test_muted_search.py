@@ -82,7 +82,7 @@ def test_sentences_wait_within_the_limit_of_the_queue(world: World) -> None:
         assert [len(await task) for task in (first, second)] == [6, 4]  # type: ignore[arg-type]
         assert world.engine.counts().waiting == 0
 
-    asyncio.run(scenario())
+    asyncio.run(asyncio.wait_for(scenario(), 20))
 
 
 def test_more_than_the_queue_ever_holds_is_too_large(world: World) -> None:
@@ -102,7 +102,7 @@ def test_who_leaves_gives_the_room_back(world: World) -> None:
                 await task
             assert world.engine.counts().waiting == left
 
-    asyncio.run(scenario())
+    asyncio.run(asyncio.wait_for(scenario(), 20))
 
 
 def test_a_fault_gives_the_room_back(world: World) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Part = Literal["encoder", "decoder_self", "decoder_cross"]
-PARTS: tuple[Part, ...] = ("encoder", "decoder_self", "decoder_cross")
+Part = Literal["encoder", "decoder_cross"]
+PARTS: tuple[Part, ...] = ("encoder", "decoder_cross")
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,10 @@ class EngineCounts:
     Attributes:
         sentences: taken by ``submit``.
         shared: of those, how many got what another one began.
-        waiting: sentences in the queue now, those reserved for others included.
+        waiting: sentences in the queue now, those reserved for others included; not those that joined another one.
         rows: rows that are decoded now.
-        positions: by part. ``encoder``: source positions read. ``decoder_self``: for each row and step, positions of
-            its self-attention, up to the longest row of the batch. ``decoder_cross``: for each row and step,
-            source positions that it attends to.
+        positions: by part. ``encoder``: source positions read. ``decoder_cross``: for each row and step, source
+            positions that it attends to. Self-attention has no padding: it ends where each row does.
     """
 
     sentences: int

@@ -143,7 +143,7 @@ class Engine:
         with self._changed:
             self._check_ready()
             running = [(ticket, self._sharing.running(ticket)) for ticket in tickets]
-            self._scheduler.add([ticket for ticket, decode in running if decode is None])
+            self._scheduler.add([ticket for ticket, decode in running if decode is None], len(tickets))
             for ticket, decode in running:
                 if decode is not None:
                     self._sharing.join(ticket, decode)
@@ -190,12 +190,16 @@ class Engine:
         while self._wait_for_work(worker):
             self._drop_expired(worker)
             worker.admit(self._take(worker))
-            for decode, hypotheses in worker.step():
-                for ticket in self._end([decode]):
-                    _resolve(ticket, list(hypotheses))
+            self._step(worker)
         failed = self._state is EngineState.FAILED
         reason = EngineFailed(_DEAD) if failed else NotReady(f"the engine is {self._state.value}")
         self._answer_everybody(worker, reason)
+
+    def _step(self, worker: Worker) -> None:
+        """A method of its own: a thread that then idles holds on to nobody's answer."""
+        for decode, hypotheses in worker.step():
+            for ticket in self._end([decode]):
+                _resolve(ticket, list(hypotheses))
 
     def _wait_for_work(self, worker: Worker) -> bool:
         """Blocks while there is nothing to do; False when the loop shall end."""

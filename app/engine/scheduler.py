@@ -47,15 +47,20 @@ class Scheduler:
         """Sentences that wait elsewhere and count as if they waited here."""
         return self._reserved
 
-    def add(self, tickets: Sequence[Ticket]) -> None:
-        """Queues all sentences of a request, or none.
+    def add(self, tickets: Sequence[Ticket], request_sentences: int = 0) -> None:
+        """Queues those sentences of a request that others have not begun, or none.
+
+        Args:
+            request_sentences: of the whole request, where that is more; its size is judged by them.
 
         Raises:
-            TooLarge: they would not fit in an empty queue.
-            QueueFull: they do not fit at the moment.
+            TooLarge: the request would not fit in an empty queue.
+            QueueFull: its sentences do not fit at the moment.
         """
+        size = max(request_sentences, len(tickets))
+        self._check_size(size)
         self._check_room(len(tickets))
-        turns = self._short if len(tickets) <= _SHORT_REQUEST_SENTENCES else self._long
+        turns = self._short if size <= _SHORT_REQUEST_SENTENCES else self._long
         for ticket in tickets:
             turns.setdefault(ticket.request, OrderedDict()).setdefault(ticket.sentence, []).append(ticket)
             if ticket.sentence not in self._places:
@@ -69,6 +74,7 @@ class Scheduler:
         Raises:
             TooLarge, QueueFull: as ``add``.
         """
+        self._check_size(sentences)
         self._check_room(sentences)
         self._reserved += sentences
 
@@ -116,10 +122,12 @@ class Scheduler:
         self._waiting -= len(dropped)
         return dropped
 
-    def _check_room(self, sentences: int) -> None:
+    def _check_size(self, sentences: int) -> None:
         if sentences > self._capacity:
             message = f"text: {sentences:,} sentences, at most {self._capacity:,} can be queued"
             raise TooLarge(message, field="text", limit=self._capacity, value=sentences)
+
+    def _check_room(self, sentences: int) -> None:
         waiting = self._waiting + self._reserved
         if waiting + sentences > self._capacity:
             raise QueueFull(waiting, self._capacity, _RETRY_AFTER_SECONDS)

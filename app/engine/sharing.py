@@ -6,16 +6,11 @@ from app.engine.tickets import Sentence, Ticket
 
 
 class Decode:
-    """One sentence that a thread decodes, and all who wait for it; with nobody left it ends at the next step.
-
-    Attributes:
-        steps: how many the model has made for it, for whoever counts.
-    """
+    """One sentence that a thread decodes, and all who wait for it; with nobody left it ends at the next step."""
 
     def __init__(self, waiting: Sequence[Ticket]) -> None:
         self.sentence = waiting[0].sentence
         self.waiting = list(waiting)
-        self.steps = 0
 
     def tell(self, piece: int) -> None:
         """Reports what greedy search has decided to those who listen."""

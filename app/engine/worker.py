@@ -94,10 +94,6 @@ class Worker:
 
     def _count_step(self, batch: RunningBatch[Decode], width: int) -> None:
         decodes = [decode for decode, _ in batch.newest()]
-        for decode in decodes:
-            decode.steps += 1
-        steps = [decode.steps for decode in decodes]
-        self._count("decoder_self", width * sum(steps), batch.rows * max(steps))
         sources = sum(len(decode.sentence.source) for decode in decodes)
         self._count("decoder_cross", width * sources, batch.rows * batch.source_len)
 

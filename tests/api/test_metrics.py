@@ -16,8 +16,6 @@ vitrail_shared_sentences_total 2
 # TYPE vitrail_positions_total counter
 vitrail_positions_total{part="encoder",kind="real"} 90
 vitrail_positions_total{part="encoder",kind="padding"} 10
-vitrail_positions_total{part="decoder_self",kind="real"} 5
-vitrail_positions_total{part="decoder_self",kind="padding"} 0
 vitrail_positions_total{part="decoder_cross",kind="real"} 11
 vitrail_positions_total{part="decoder_cross",kind="padding"} 3
 # TYPE vitrail_waiting_sentences gauge
@@ -28,7 +26,7 @@ vitrail_rows 8
 
 
 def test_counters_are_told_as_text() -> None:
-    positions = {"encoder": Positions(90, 10), "decoder_self": Positions(5, 0), "decoder_cross": Positions(11, 3)}
+    positions = {"encoder": Positions(90, 10), "decoder_cross": Positions(11, 3)}
     counts = EngineCounts(7, 2, 4, 8, positions)  # type: ignore[arg-type]
     service = ScriptedService()
     running = Running(service, 4, service.stop, lambda: engine_metrics(counts))

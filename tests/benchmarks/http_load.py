@@ -8,6 +8,7 @@ time. Results go to ``tests/benchmarks/results`` as JSON.
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -42,7 +43,7 @@ def main() -> None:
     chance = random.Random(1)
     bodies = [
         {"text": text, "source": asked.source, "target": asked.target, "beam_size": asked.beam_size}
-        for text in chance.choices(lines, k=asked.requests)
+        for text in itertools.islice(itertools.cycle(chance.sample(lines, len(lines))), asked.requests)
     ]
     pauses = [chance.expovariate(asked.rate) for _ in bodies]
     together = {"VITRAIL_MODEL": str(asked.model)}

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from app.engine.counts import EngineCounts
-from app.engine.engine import Engine, EngineSettings, Sentence
+from app.engine.engine import Engine, EngineSettings
 from app.engine.hypotheses import SearchOptions
+from app.engine.tickets import Sentence
 from app.runtime.model_directory import ModelDirectory
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions

@@ -70,6 +70,7 @@ def main() -> None:
         "translations": done,
         "growth_percent": growth,
         "padding": padding,
+        "shared": decoder.counts().shared,
         "notes": notes,
     }
     (RESULTS / "soak.json").write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")

@@ -80,7 +80,6 @@ def test_positions_of_a_sentence_alone() -> None:
 
         real, padding = both("encoder")
         assert (real + padding, 0 < real <= 16) == (16, True)
-        assert both("decoder_self")[1] == 0
         cross_real, cross_padding = both("decoder_cross")
         assert cross_real % (2 * real) == 0
         assert cross_padding == cross_real // real * padding

@@ -27,12 +27,8 @@ def counts(*sources: tuple[int, ...], width: int = 1) -> EngineCounts:
 def test_nothing_is_padded_where_all_are_alike() -> None:
     found = counts((2, 3, 4, 5), (6, 7, 8, 9))
     assert (found.sentences, found.shared, found.waiting, found.rows) == (2, 0, 0, 0)
-    # Five steps each, the last gives the end of sentence: 1 + 2 + 3 + 4 + 5 positions and five times the source.
-    assert found.positions == {
-        "encoder": Positions(8, 0),
-        "decoder_self": Positions(30, 0),
-        "decoder_cross": Positions(40, 0),
-    }
+    # Five steps each, the last gives the end of sentence: five times the source.
+    assert found.positions == {"encoder": Positions(8, 0), "decoder_cross": Positions(40, 0)}
 
 
 def test_padding_of_sources_counts_in_reading_and_at_every_step() -> None:
@@ -40,7 +36,6 @@ def test_padding_of_sources_counts_in_reading_and_at_every_step() -> None:
     assert found.positions["encoder"] == Positions(1 + 5, 3 + 3)
     # Two steps of both, for which the shorter source is padded to five; then four of the longer alone.
     assert found.positions["decoder_cross"] == Positions(2 * (1 + 5) + 4 * 5, 2 * 4)
-    assert found.positions["decoder_self"] == Positions(2 * (1 + 2) + 3 + 4 + 5 + 6, 0)
 
 
 def test_a_shared_sentence_is_computed_once() -> None:
@@ -52,8 +47,8 @@ def test_a_shared_sentence_is_computed_once() -> None:
 def test_every_row_of_a_beam_counts() -> None:
     narrow, wide = counts((2, 3, 4)), counts((2, 3, 4), width=3)
     assert wide.positions["encoder"] == narrow.positions["encoder"] == Positions(3, 1)
-    assert wide.positions["decoder_self"].real % 3 == 0
-    assert wide.positions["decoder_self"].real >= 3 * narrow.positions["decoder_self"].real
+    assert wide.positions["decoder_cross"].real % 3 == 0
+    assert wide.positions["decoder_cross"].real >= 3 * narrow.positions["decoder_cross"].real
 
 
 def test_a_sentence_that_joins_later_is_padded_to_those_before_it() -> None:
@@ -67,6 +62,6 @@ def test_a_sentence_that_joins_later_is_padded_to_those_before_it() -> None:
     worker.admit([decode(2, 3, 4)])
     worker.step()
     worker.step()
-    worker.admit([decode(5, 6, 7)])
+    worker.admit([decode(5)])
     worker.step()
-    assert worker.positions["decoder_self"] == Positions(1 + 2 + 3 + 1, 2)
+    assert worker.positions["decoder_cross"] == Positions(3 + 3 + (3 + 1), 2)

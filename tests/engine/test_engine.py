@@ -3,12 +3,13 @@
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 
 import numpy as np
 import pytest
 
 from app.engine.engine import Engine, EngineSettings, EngineState
+from app.engine.hypotheses import Hypothesis
 from app.errors import DeadlineExceeded, EngineFailed, NotReady, QueueFull
 from tests.engine.gated_model import BEAM, GREEDY, SECONDS, GatedModel, different, sentence
 from tests.engine.scripted_model import ScriptedDecoding, ScriptedModel, echo_rule, random_rule
@@ -28,12 +29,13 @@ def engine(model: GatedModel) -> Iterator[Engine]:
     engine.stop(5)
 
 
-def hold(model: GatedModel, engine: Engine) -> None:
-    """Returns once the engine stands still inside a step for a sentence of its own."""
+def hold(model: GatedModel, engine: Engine) -> "Future[list[Hypothesis]]":
+    """Returns once the engine stands still inside a step for a sentence of its own; what that one waits for."""
     model.gate.clear()
     model.entered.clear()
-    engine.submit([sentence(9, 9, 9)], SECONDS)
+    (answer,) = engine.submit([sentence(9, 9, 9)], SECONDS)
     assert model.entered.wait(5)
+    return answer
 
 
 def test_everybody_gets_their_own_sentence(engine: Engine) -> None:
@@ -205,8 +207,8 @@ def test_stop_finishes_what_was_taken(model: GatedModel, engine: Engine) -> None
 
 
 def test_stop_answers_what_it_cannot_finish(model: GatedModel, engine: Engine) -> None:
-    hold(model, engine)
-    answers = engine.submit(different(20), SECONDS)
+    running = hold(model, engine)
+    answers = [running, *engine.submit(different(20), SECONDS)]
     stopper = threading.Thread(target=engine.stop, args=(0.01,))
     stopper.start()
     while engine.state is not EngineState.STOPPED:

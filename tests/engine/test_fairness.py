@@ -32,6 +32,7 @@ class Simulation:
     ended: dict[Ticket, int] = field(default_factory=dict)
     expired: dict[Ticket, int] = field(default_factory=dict)
     requests: int = 0
+    steps: dict[Decode, int] = field(default_factory=dict)
 
     def request(self, sentences: Sequence[Sequence[int]], width: int = 1, seconds: int = 1_000_000) -> list[Ticket]:
         """Asks for sentences, each as many steps long as it has ids."""
@@ -41,7 +42,7 @@ class Simulation:
             Ticket(self.requests, Sentence(tuple(one), options), self.now + seconds, seconds) for one in sentences
         ]
         running = [(ticket, self.sharing.running(ticket)) for ticket in tickets]
-        self.scheduler.add([ticket for ticket, decode in running if decode is None])
+        self.scheduler.add([ticket for ticket, decode in running if decode is None], len(tickets))
         for ticket, decode in running:
             if decode is not None:
                 self.sharing.join(ticket, decode)
@@ -57,8 +58,8 @@ class Simulation:
         assert sum(decode.sentence.options.beam_size for decode in self.running) <= ROWS
         self.now += 1
         for decode in list(self.running):
-            decode.steps += 1
-            if decode.steps == len(decode.sentence.source):
+            self.steps[decode] = self.steps.get(decode, 0) + 1
+            if self.steps[decode] == len(decode.sentence.source):
                 self.running.remove(decode)
                 self.ended |= dict.fromkeys(self.sharing.end(decode), self.now)
 

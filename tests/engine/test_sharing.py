@@ -11,7 +11,7 @@ from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.scheduler import Scheduler
 from app.engine.sharing import Sharing
 from app.engine.tickets import Sentence, Ticket
-from app.errors import DeadlineExceeded, EngineFailed, QueueFull
+from app.errors import DeadlineExceeded, EngineFailed, QueueFull, TooLarge
 from tests.engine.scripted_model import ScriptedModel, echo_rule
 
 GREEDY = SearchOptions(1, 1.0, 0, 40)
@@ -238,3 +238,9 @@ def test_a_newer_decode_of_the_same_sentence_outlives_the_older() -> None:
     assert sharing.running(ticket(2, 5)) is newer
     sharing.end(newer)
     assert sharing.running(ticket(2, 5)) is None
+
+
+def test_a_request_that_is_too_large_is_so_whatever_runs(world: World) -> None:
+    world.begin(9, 9, 9, 9)
+    with pytest.raises(TooLarge, match="21 sentences, at most 20"):
+        world.engine.submit([Sentence((9, 9, 9, 9), GREEDY)] * 21, SECONDS)

@@ -199,3 +199,18 @@ def test_the_number_of_ids_must_be_the_number_of_rows(model: OnnxStepModel) -> N
 def test_decodings_of_other_width_do_not_join(model: OnnxStepModel) -> None:
     with pytest.raises(ValueError, match="same model and width"):
         model.encode([[5, 2]], 2).join(model.encode([[5, 2]], 1))
+
+
+def test_a_short_sentence_takes_the_place_of_a_long_one(model: OnnxStepModel) -> None:
+    short = script(5, 5, 2, steps=6)
+    player = Player(model, [script(seed, 90, 2) for seed in (1, 2, 3)])
+    player.step()
+    player.keep([0])
+    player.join(Player(model, [short]))
+    for candidates in alone(model, short):
+        assert_same(candidates, player.step()[1])
+
+
+def test_the_number_of_candidates_may_change(model: OnnxStepModel) -> None:
+    decoding = model.encode([[5, 6, 2]], 1)
+    assert [decoding.step(np.array([BOS]), k).ids.shape for k in (2, 5, 1)] == [(1, 2), (1, 5), (1, 1)]
