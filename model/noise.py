@@ -65,32 +65,30 @@ def mistyped(text: str, random: np.random.Generator) -> str:
     if not inside:
         return text
     wanted = max(1, len(inside) // _LETTERS_PER_ERROR)
-    characters = list(text)
-    for place in random.choice(inside, size=wanted, replace=False):
-        characters[place] = _error(text[place], text[place + 1], random)
-        if characters[place] == text[place + 1] + text[place]:
-            characters[place + 1] = ""
-    return "".join(characters)
+    # From the end, so that what is changed lies behind the places to come.
+    for place in sorted(random.choice(inside, size=wanted, replace=False).tolist(), reverse=True):
+        typed, letters = _error(text[place], text[place + 1], random)
+        text = text[:place] + typed + text[place + letters :]
+    return text
 
 
-def _error(letter: str, following: str, random: np.random.Generator) -> str:
-    """What is typed in the place of ``letter``."""
+def _error(letter: str, following: str, random: np.random.Generator) -> tuple[str, int]:
+    """What is typed, and in the place of how many letters from ``letter`` on."""
     bare = unicodedata.normalize("NFD", letter)[0]
     if bare != letter and random.random() < 0.7:
-        return bare
+        return bare, 1
     kind = random.integers(4)
     if kind == 0 and following.isalpha() and following != letter:
-        return following + letter
+        return following + letter, 2
     if kind == 1:
-        return ""
-    if kind == 2:
-        return letter * 2
-    return _neighbour(letter, random)
+        return "", 1
+    return (letter * 2 if kind == 2 else _neighbour(letter, random)), 1
 
 
 def _neighbour(letter: str, random: np.random.Generator) -> str:
-    """The letter left or right of ``letter`` on the keyboard; those without keys stay."""
+    """The letter left or right of ``letter`` on the keyboard; those without keys are typed twice."""
     for row in _KEYBOARD_ROWS:
-        if (place := row.find(letter)) >= 0:
-            return row[max(place - 1, 0)] if random.random() < 0.5 else row[min(place + 1, len(row) - 1)]
-    return letter
+        if (place := row.find(letter.lower())) >= 0:
+            step = 1 if place == 0 or (place < len(row) - 1 and random.random() < 0.5) else -1
+            return row[place + step].upper() if letter.isupper() else row[place + step]
+    return letter * 2

@@ -21,12 +21,55 @@ def tokenizer() -> Tokenizer:
     return Tokenizer(Settings().model / TOKENIZER_FILE)
 
 
+class Scripted:
+    """Stands in for numpy's generator."""
+
+    def __init__(self, places: list[int], kind: int, fraction: float) -> None:
+        self.places, self.kind, self.fraction = places, kind, fraction
+
+    def choice(self, *_: object, **__: object) -> np.ndarray:
+        return np.array(self.places)
+
+    def integers(self, _: int) -> int:
+        return self.kind
+
+    def random(self) -> float:
+        return self.fraction
+
+
+@pytest.mark.parametrize(
+    ("text", "places", "kind", "fraction", "expected"),
+    [
+        ("bread", [2], 0, 0.9, "braed"),
+        ("bread", [2], 1, 0.9, "brad"),
+        ("bread", [2], 2, 0.9, "breead"),
+        ("bread", [2], 3, 0.9, "brwad"),
+        ("bread", [2], 3, 0.1, "brrad"),
+        ("BREAD", [2], 3, 0.1, "BRRAD"),
+        ("apple", [2], 3, 0.1, "apole"),
+        ("hello", [2], 2, 0.9, "helllo"),
+        ("été là", [2], 1, 0.1, "éte là"),
+        ("αβγδ", [1], 3, 0.1, "αββγδ"),
+        ("abcdefgh", [2, 3], 1, 0.9, "abefgh"),
+        ("abcdefgh", [3, 2], 0, 0.9, "abecdfgh"),
+    ],
+)
+def test_every_kind_of_error(text: str, places: list[int], kind: int, fraction: float, expected: str) -> None:
+    assert mistyped(text, Scripted(places, kind, fraction)) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["cat", "WHERE IS THE STATION", "Πού είναι ο σταθμός;"])
+def test_there_is_always_an_error(text: str) -> None:
+    random = np.random.default_rng(0)
+    assert text not in {mistyped(text, random) for _ in range(300)}
+
+
 @pytest.mark.parametrize("text", SENTENCES)
 def test_a_typing_error_changes_few_letters_and_nothing_else(text: str) -> None:
     random = np.random.default_rng(0)
     changed = [mistyped(text, random) for _ in range(200)]
     assert len({*changed}) > 20
-    assert sum(one != text for one in changed) > 150
+    assert text not in changed
     for one in changed:
         edits = difflib.SequenceMatcher(None, text, one, autojunk=False).get_opcodes()
         touched = "".join(text[first:last] for kind, first, last, _, _ in edits if kind != "equal")
