@@ -60,7 +60,7 @@ class BatchMaker:
         config: TrainingConfig,
         noise: SourceNoise | None = None,
     ) -> None:
-        """``noise`` makes the noisy sources of ``epoch``; ``config.source_noise`` is their share."""
+        """``noise`` makes noisy sources, in an epoch as many as ``source_noise`` says; without it all are clean."""
         self._corpora = corpora
         self._weights = weights
         self._tag_ids = tag_ids
@@ -73,17 +73,21 @@ class BatchMaker:
         random = np.random.default_rng((self._config.seed, number))
         examples = self._draw(random)
         for start in range(0, len(examples), _POOL_EXAMPLES):
-            groups = self._groups(examples[start : start + _POOL_EXAMPLES])
+            pool = examples[start : start + _POOL_EXAMPLES]
+            sources = self._sources(pool, self._config.source_noise, random)
+            groups = self._groups(pool, sources)
             for index in random.permutation(len(groups)):
-                yield self._collate(groups[index], self._config.source_noise, random)
+                yield self._collate(pool, sources, groups[index])
 
     def held_out(self, corpus: int, source_noise: float = 0.0) -> Iterator[Batch]:
         """Batches of the pairs that are never trained on, shortest first; the same noise in every call."""
         random = np.random.default_rng(self._config.seed)
         pairs = np.arange(self._corpora[corpus].held_out)
         both = [(np.full_like(pairs, corpus), pairs, np.full_like(pairs, side)) for side in (0, 1)]
-        for group in self._groups(np.concatenate([np.stack(one, axis=1) for one in both])):
-            yield self._collate(group, source_noise, random)
+        examples = np.concatenate([np.stack(one, axis=1) for one in both])
+        sources = self._sources(examples, source_noise, random)
+        for group in self._groups(examples, sources):
+            yield self._collate(examples, sources, group)
 
     def _draw(self, random: np.random.Generator) -> npt.NDArray[np.int64]:
         """Examples of one epoch, ``[examples, (corpus, pair, source_side)]``, shuffled."""
@@ -99,39 +103,51 @@ class BatchMaker:
         examples = np.concatenate(parts)
         return examples[random.permutation(len(examples))]
 
-    def _groups(self, examples: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
-        """Cuts examples, sorted by length, so that no batch holds more than ``batch_tokens`` a side."""
-        source, target = self._lengths(examples)
+    def _sources(self, examples: npt.NDArray[np.int64], noise: float, random: np.random.Generator) -> list[list[int]]:
+        """Source pieces of every example; noise comes before batches are cut, because it makes sources longer.
+
+        One that would be longer than ``max_pieces`` stays clean.
+        """
+        sources = []
+        for corpus, pair, side in examples:
+            source = self._corpora[corpus].sides[side][pair].tolist()
+            if self._noise and random.random() < noise:
+                noisy = self._noise.noisy(source, random)
+                source = noisy if len(noisy) <= self._config.max_pieces else source
+            sources.append(source)
+        return sources
+
+    def _groups(self, examples: npt.NDArray[np.int64], sources: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int64]]:
+        """Places in ``examples``, by length, so that no batch holds more than ``batch_tokens`` a side."""
+        source, target = np.array([len(one) for one in sources]), self._target_lengths(examples)
         order = np.lexsort((source, target))
         groups, first, longest = [], 0, 0
         for position, index in enumerate(order):
             longest = max(longest, source[index] + 2, target[index] + 1)
             if (position - first + 1) * longest > self._config.batch_tokens and position > first:
-                groups.append(examples[order[first:position]])
+                groups.append(order[first:position])
                 first, longest = position, max(source[index] + 2, target[index] + 1)
-        groups.append(examples[order[first:]])
+        groups.append(order[first:])
         return groups
 
-    def _lengths(self, examples: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        lengths = np.zeros((2, len(examples)), dtype=np.int64)
+    def _target_lengths(self, examples: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        lengths = np.zeros(len(examples), dtype=np.int64)
         for number, corpus in enumerate(self._corpora):
             chosen = examples[:, 0] == number
-            pairs, source_side = examples[chosen, 1], examples[chosen, 2]
             by_side = np.stack([side.lengths() for side in corpus.sides])
-            lengths[0, chosen] = by_side[source_side, pairs]
-            lengths[1, chosen] = by_side[1 - source_side, pairs]
-        return lengths[0], lengths[1]
+            lengths[chosen] = by_side[1 - examples[chosen, 2], examples[chosen, 1]]
+        return lengths
 
-    def _collate(self, group: npt.NDArray[np.int64], source_noise: float, random: np.random.Generator) -> Batch:
-        sources, targets = [], []
-        for corpus, pair, side in group:
-            sides = self._corpora[corpus].sides
-            source = sides[side][pair].tolist()
-            if self._noise and random.random() < source_noise:
-                source = self._noise.noisy(source, random)
-            sources.append([self._tag_ids[1 - side], *source, self._special.eos])
-            targets.append([self._special.bos, *sides[1 - side][pair].tolist(), self._special.eos])
-        return collate(sources, targets, self._special.pad)
+    def _collate(
+        self, examples: npt.NDArray[np.int64], sources: Sequence[Sequence[int]], group: npt.NDArray[np.int64]
+    ) -> Batch:
+        read, targets = [], []
+        for index in group:
+            corpus, pair, side = examples[index]
+            target = self._corpora[corpus].sides[1 - side][pair].tolist()
+            read.append([self._tag_ids[1 - side], *sources[index], self._special.eos])
+            targets.append([self._special.bos, *target, self._special.eos])
+        return collate(read, targets, self._special.pad)
 
 
 def collate(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], pad: int) -> Batch:

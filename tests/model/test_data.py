@@ -233,7 +233,7 @@ def test_held_out_sources_are_clean_unless_noise_is_asked_for(prepared: list[Cor
 
 
 def test_no_batch_exceeds_the_token_budget(prepared: list[Corpus], tokenizer: Tokenizer) -> None:
-    for batch in batch_maker(prepared, tokenizer, [1.0, 1.0]).epoch(3):
+    for batch in batch_maker(prepared, tokenizer, [1.0, 1.0], noise=1.0).epoch(3):
         assert batch.source_ids.numel() <= tiny_config().training.batch_tokens
         assert batch.target_ids.numel() <= tiny_config().training.batch_tokens
 

@@ -34,10 +34,11 @@ class Stopped(Exception):
     pass
 
 
+@pytest.mark.parametrize("source_noise", [0.0, 0.5])
 def test_a_resumed_run_ends_in_the_same_weights(
-    corpora: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpora: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source_noise: float
 ) -> None:
-    config = tiny_config(accumulation=2)
+    config = tiny_config(accumulation=2, source_noise=source_noise)
     whole = train(config, corpora, tokenizer, tmp_path / "whole")
     step = Trainer._step
 
