@@ -41,10 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             running.stop()
         picture = to_png([drawing]) if as_png else document([drawing]).encode()
-    except (VitrailError, ValueError) as error:
+        asked.output.write_bytes(picture)
+    except (VitrailError, ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
-    asked.output.write_bytes(picture)
     print(translated)
     return 0
 

@@ -18,6 +18,7 @@ from app.api.head_requests import HeadRequests
 from app.api.limits import RequestLimits
 from app.api.service import TranslationService
 from app.attention.alignment import AlignmentRule
+from app.attention.png_queue import PngQueue
 from app.attention.selection import AttentionDepths
 from app.attention.signals import Thresholds
 from app.cores import engine_threads, usable_cores
@@ -118,6 +119,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
         app.state.limits = _request_limits(settings, running)
         app.state.stop = running.stop
         app.state.metrics = running.metrics
+        app.state.pngs = PngQueue()
         yield
         await asyncio.to_thread(running.stop)
 

@@ -8,6 +8,7 @@ from app import draw
 from app.attention.selection import AttentionSelection
 from app.main import Running
 from tests.api.scripted_service import ScriptedService
+from tests.attention.resvg import stand_in
 
 
 @pytest.fixture
@@ -54,6 +55,23 @@ def test_png_without_its_extra_is_told_before_the_model_is_opened(
     assert draw.main(["Hello.", "-o", str(tmp_path / "a.png")]) == 1
     assert "extra png" in capsys.readouterr().err
     assert (service.explained, service.stopped) == ([], 0)
+
+
+def test_a_png_that_cannot_be_drawn_is_told(
+    service: ScriptedService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in(tmp_path, monkeypatch, then="os.abort()")
+    assert draw.main(["Hello.", "-o", str(tmp_path / "a.png")]) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err.startswith("no PNG was drawn")) == ("", True)
+    assert not (tmp_path / "a.png").exists()
+
+
+def test_a_file_that_cannot_be_written_is_told(
+    service: ScriptedService, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert draw.main(["Hello.", "-o", str(tmp_path / "none" / "a.svg")]) == 1
+    assert "No such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

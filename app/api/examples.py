@@ -48,7 +48,10 @@ _MESSAGES: dict[int, tuple[str, Exception]] = {
         "A field is not what it must be.",
         InvalidInput("beam_size: is 99, at most 16 is allowed", field="beam_size", limit=16, value=99),
     ),
-    429: ("Too many sentences are waiting: try again in `Retry-After` seconds.", QueueFull(4_096, 4_096, 1)),
+    429: (
+        "Too many sentences, or pictures, are waiting: try again in `Retry-After` seconds.",
+        QueueFull(4_096, 4_096, 1),
+    ),
     500: ("The model failed, or there is a bug; the cause is in the log.", EngineFailed("the model raised")),
     503: ("Draining or failed: try another replica.", NotReady("the engine is draining")),
     504: ("The answer was not there in time.", DeadlineExceeded(60)),

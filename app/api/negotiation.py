@@ -1,14 +1,20 @@
 """What a client takes: the quality values of Accept and Accept-Encoding (RFC 9110, section 12.5)."""
 
+import re
 from collections.abc import Sequence
 
 from fastapi import Request
+
+# One that is not closed goes on to the end.
+_QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 
 
 def accepted(request: Request, header: str) -> dict[str, float]:
     """Every name in ``header`` with its quality from 0 to 1; empty where the client does not say."""
     named: dict[str, float] = {}
-    for item in ",".join(request.headers.getlist(header)).split(","):
+    # A quoted string is never a name or a quality, but its commas and semicolons separate nothing.
+    told = _QUOTED.sub('""', ",".join(request.headers.getlist(header)))
+    for item in told.split(","):
         name, *parameters = (part.strip().lower() for part in item.split(";"))
         if name:
             named[name] = _quality(parameters)
@@ -16,13 +22,18 @@ def accepted(request: Request, header: str) -> dict[str, float]:
 
 
 def _quality(parameters: Sequence[str]) -> float:
+    """The ``q`` of ``parameters``, else 1: RFC 9110 says so where there is none, and nothing of one that is no quality.
+
+    What is no number from 0 to 1, ``nan`` for instance, is therefore taken as not there.
+    """
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "q":
             try:
-                return min(max(float(value), 0.0), 1.0)
+                quality = float(value)
             except ValueError:
                 return 1.0
+            return quality if 0 <= quality <= 1 else 1.0
     return 1.0
 
 

@@ -1,7 +1,6 @@
 """``POST /attention/render``: an explanation as a picture."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Annotated
 
@@ -14,14 +13,15 @@ from app.api.explained import explained_answer
 from app.api.json_response import text_response
 from app.api.limits import check_explain
 from app.api.negotiation import accepted, best_media_type, media_quality
-from app.api.service import Limits, Service
+from app.api.service import Limits, Pngs, Service
 from app.attention.drawing import Drawing, document
 from app.attention.page import to_html
-from app.attention.png import SECONDS, PngUnavailable, check_png_installed, to_png
+from app.attention.png import PngUnavailable, check_png_installed
+from app.attention.png_queue import PngQueue
 from app.attention.selection import AttentionSelection, Encoding, MapFormat
 from app.attention.svg import draw_heat_map, map_title, mean_map
 from app.attention.views import Line, draw_grid, draw_lines, strongest_lines
-from app.errors import DeadlineExceeded, InvalidInput
+from app.errors import InvalidInput
 from app.explanation import ExplainedSegment, ExplainedText, ExplainRequest
 from app.translation import ModelInfo
 
@@ -29,9 +29,6 @@ SVG, HTML, PNG = "image/svg+xml", "text/html", "image/png"
 _THUMBNAIL_RESOLUTION = 64
 _TEXT = {"schema": {"type": "string"}}
 _BINARY = {"schema": {"type": "string", "contentMediaType": PNG}}
-
-# Each draws in a process of its own, of which there are so no more than this at once.
-_DRAWING = ThreadPoolExecutor(2, "png")
 
 router = APIRouter(tags=["attention"])
 
@@ -50,21 +47,24 @@ async def render(
     request: Request,
     service: Service,
     limits: Limits,
+    pngs: Pngs,
 ) -> Response:
     """Draws what `/attention` tells, one picture a sentence, below each other.
 
     `Accept: image/svg+xml`, the default, gets SVG; `text/html` one file with the picture and its data that opens
     without a network: their fonts are the viewer's, so that every script is shaped by software that knows it.
     `image/png`, where the server has the extra `png`, gets PNG with the fonts of the server, of at most 16,000,000
-    pixels.
+    pixels; two are drawn at once, and above sixteen that wait more are refused with 429.
     """
     media_type = _media_type(accepted(request, "accept"))
     wanted = _for_view(body, "json" if media_type == HTML else "picture")
     check_explain(wanted, limits, service.languages())
+    if media_type == PNG:
+        pngs.check_room()  # again when it is drawn; here nothing was done in vain
     text = await until_disconnect(request, service.explain(wanted))
 
     if media_type == PNG:
-        picture = await until_disconnect(request, _png(text, body.view))
+        picture = await until_disconnect(request, _png(text, body.view, pngs))
         return Response(picture, media_type=PNG, headers={"Vary": "Accept"})
 
     def rendered() -> Response:
@@ -75,20 +75,17 @@ async def render(
     return await asyncio.to_thread(rendered)
 
 
-async def _png(text: ExplainedText, view: View) -> bytes:
+async def _png(text: ExplainedText, view: View, pngs: PngQueue) -> bytes:
     """The pictures as PNG, drawn when it is their turn.
 
     Raises:
-        TooLarge, InvalidInput: too many pixels; it cannot be drawn here.
-        DeadlineExceeded: it, or others before it, took too long.
+        InvalidInput: fonts are missing.
+        QueueFull, TooLarge, DeadlineExceeded, PngFailed: as ``PngQueue.draw``.
     """
-    work = asyncio.get_running_loop().run_in_executor(_DRAWING, lambda: to_png(_drawings(text, view)))
     try:
-        return await asyncio.wait_for(work, 2 * SECONDS)
+        return await pngs.draw(lambda: _drawings(text, view))
     except PngUnavailable as error:
         raise _no_png(error) from None
-    except TimeoutError:
-        raise DeadlineExceeded(2 * SECONDS) from None
 
 
 def _no_png(error: PngUnavailable) -> InvalidInput:

@@ -5,6 +5,7 @@ from typing import Annotated, Protocol
 from fastapi import Depends, Request
 
 from app.api.limits import RequestLimits
+from app.attention.png_queue import PngQueue
 from app.explanation import ExplainedText, ExplainRequest
 from app.streaming import Tell
 from app.translation import ModelInfo, TranslateRequest, TranslateResult
@@ -53,3 +54,12 @@ def limits_of(request: Request) -> RequestLimits:
 
 
 Limits = Annotated[RequestLimits, Depends(limits_of)]
+
+
+def pngs_of(request: Request) -> PngQueue:
+    """The running application's queue of pictures to be drawn as PNG."""
+    pngs: PngQueue = request.app.state.pngs
+    return pngs
+
+
+Pngs = Annotated[PngQueue, Depends(pngs_of)]

@@ -2,17 +2,23 @@ import asyncio
 import importlib.util
 import json
 import re
-import threading
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from app.api import render
-from app.attention.png import PngUnavailable
-from app.errors import DeadlineExceeded, TooLarge
+from app.attention.drawing import Drawing
+from app.attention.png import PngFailed, PngUnavailable
+from app.attention.png_queue import PngQueue
+from app.errors import DeadlineExceeded, QueueFull, TooLarge
+from app.main import Running, create_app
+from app.settings import Settings
 from tests.api.scripted_service import ScriptedService, client_of
+from tests.attention.resvg import ended, hang, processes
 
 VALID = {"text": "Hi.", "source": "en", "target": "fr"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -95,8 +101,11 @@ def test_what_cannot_be_drawn_is_told(accept: str) -> None:
     ],
 )
 def test_the_kind_of_picture_most_wanted_is_made(accept: str, media_type: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def count(_: PngQueue, drawings: Callable[[], list[Drawing]]) -> bytes:
+        return f"PNG of {len(drawings())}".encode()
+
     monkeypatch.setattr(render, "check_png_installed", lambda: None)
-    monkeypatch.setattr(render, "to_png", lambda drawings: f"PNG of {len(drawings)}".encode())
+    monkeypatch.setattr(PngQueue, "draw", count)
     response = post(ScriptedService(), {}, headers={"accept": accept})
     assert (response.status_code, response.headers["content-type"].split(";")[0]) == (200, media_type)
     assert response.headers["vary"].split(", ")[0] == "Accept"
@@ -123,48 +132,79 @@ def test_without_the_extra_another_kind_is_sent_or_the_extra_named(monkeypatch: 
         (PngUnavailable("no font"), 422, "invalid_input", "Accept"),
         (TooLarge("text: large", field="text", limit=1, value=2), 413, "too_large", "text"),
         (DeadlineExceeded(20), 504, "deadline_exceeded", None),
-        (RuntimeError("ended"), 500, "internal_error", None),
+        (QueueFull(16, 16, 1, "pictures"), 429, "queue_full", None),
+        (PngFailed("ended"), 500, "internal_error", None),
     ],
 )
 def test_what_goes_wrong_with_a_png_is_told(
     failure: Exception, status: int, code: str, field: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: object) -> bytes:
+    async def fail(*_: object) -> bytes:
         raise failure
 
     monkeypatch.setattr(render, "check_png_installed", lambda: None)
-    monkeypatch.setattr(render, "to_png", fail)
+    monkeypatch.setattr(PngQueue, "draw", fail)
     response = post(ScriptedService(), {}, headers={"accept": "image/png"})
     error = response.json()["error"]
     assert (response.status_code, error["code"], error["field"]) == (status, code, field)
 
 
-def test_two_pngs_are_drawn_at_once_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    running, most = 0, 0
-    two = threading.Barrier(2, timeout=30)
-    lock = threading.Lock()
+def test_above_sixteen_that_wait_pngs_are_refused_before_they_are_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = hang(tmp_path, monkeypatch)
+    service = ScriptedService()
 
-    def draw(_: object) -> bytes:
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        two.wait()
-        with lock:
-            running -= 1
-        return b"PNG"
-
-    async def scenario() -> list[httpx.Response]:
-        async with client_of(ScriptedService()) as client:
+    async def scenario() -> httpx.Response:
+        async with client_of(service) as client:
             headers = {"accept": "image/png"}
-            return await asyncio.gather(
-                *(client.post("/attention/render", json=VALID, headers=headers) for _ in range(6))
-            )
+            asked = [
+                asyncio.create_task(client.post("/attention/render", json=VALID, headers=headers)) for _ in range(18)
+            ]
+            running = await processes(begun, 2)
+            refused = await asyncio.wait_for(client.post("/attention/render", json=VALID, headers=headers), 10)
+            other = await client.post("/attention/render", json=VALID)
+            assert other.headers["content-type"] == "image/svg+xml", "only PNG is refused"
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+            await asyncio.gather(*map(ended, running))
+            return refused
 
-    monkeypatch.setattr(render, "check_png_installed", lambda: None)
-    monkeypatch.setattr(render, "to_png", draw)
-    assert [response.content for response in asyncio.run(scenario())] == [b"PNG"] * 6
-    assert most == 2
+    response = asyncio.run(scenario())
+    error = response.json()["error"]
+    assert (response.status_code, error["code"], error["limit"], error["value"]) == (429, "queue_full", 16, 16)
+    assert error["message"] == "16 pictures are waiting, the queue holds 16"
+    assert response.headers["retry-after"] == "1"
+    assert len(service.explained) == 18 + 1
+
+
+def test_client_that_leaves_ends_the_drawing_of_its_png(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = hang(tmp_path, monkeypatch)
+    service = ScriptedService()
+    app = create_app(Settings(), lambda _: Running(service, 4, service.stop))
+    headers = [(b"content-type", b"application/json"), (b"accept", b"image/png")]
+    scope = {"type": "http", "method": "POST", "path": "/attention/render", "query_string": b"", "headers": headers}
+    messages = [{"type": "http.request", "body": json.dumps(VALID).encode(), "more_body": False}]
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, object]:
+        if messages:
+            return messages.pop()
+        await processes(begun, 1)
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def scenario() -> None:
+        async with app.router.lifespan_context(app):
+            await asyncio.wait_for(app(scope, receive, send), 30)
+            (process,) = await processes(begun, 1)
+            await ended(process)
+
+    asyncio.run(scenario())
+    assert sent[0]["status"] == 499
 
 
 def test_copied_text_is_an_empty_picture() -> None:

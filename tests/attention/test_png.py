@@ -12,26 +12,11 @@ import pytest
 
 from app.attention import png
 from app.attention.drawing import LEAST, MARGIN, MOST, TITLE, Drawing, document_size, pixels
-from app.attention.png import PngUnavailable, to_png
+from app.attention.png import PngFailed, PngUnavailable, to_png
 from app.errors import DeadlineExceeded, TooLarge
+from tests.attention.resvg import PLAIN, stand_in
 
 needs_resvg = pytest.mark.skipif(importlib.util.find_spec("resvg_py") is None, reason="needs the extra png")
-
-# Stands in for the package and says what it says.
-STUB = """
-import os, time
-def svg_to_bytes(svg_string, style_sheet, log_information):
-    os.write(1, {told!r}.encode())
-    {then}
-    return b"\\x89PNG\\r\\n\\x1a\\n" + svg_string[:4].encode()
-"""
-PLAIN = Drawing("", 40, 20, ())
-
-
-def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, told: str = "", then: str = "pass") -> None:
-    (folder / "resvg_py.py").write_text(STUB.format(told=told, then=then))
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.setattr(png, "check_png_installed", lambda: None)
 
 
 def decoded(picture: bytes) -> npt.NDArray[np.uint8]:
@@ -139,11 +124,18 @@ def test_no_font_at_all_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_drawing_that_fails_or_takes_too_long_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(tmp_path, monkeypatch, then="os.abort()")
-    with pytest.raises(RuntimeError, match="status -"):
+    with pytest.raises(PngFailed, match=r"by signal 6 \(short of memory\?\)$"):
+        to_png([PLAIN])
+    stand_in(tmp_path, monkeypatch, then="raise ValueError('no SVG')")
+    with pytest.raises(PngFailed, match=r"ended with status 1: ValueError: no SVG$"):
         to_png([PLAIN])
     stand_in(tmp_path, monkeypatch, then="return b'no picture'")
-    with pytest.raises(RuntimeError, match="status 0"):
+    with pytest.raises(PngFailed, match=r"ended with status 0$"):
         to_png([PLAIN])
+    with monkeypatch.context() as patch:
+        patch.setattr(png, "COMMAND", (str(tmp_path / "none"),))
+        with pytest.raises(PngFailed, match="did not start"):
+            to_png([PLAIN])
     stand_in(tmp_path, monkeypatch, then="time.sleep(60)")
     monkeypatch.setattr(png, "SECONDS", 0.2)
     with pytest.raises(DeadlineExceeded):
