@@ -204,6 +204,18 @@ def test_the_fragment_holds_the_state_and_the_text_is_in_no_address(page: Any) -
     assert not any("reads" in address for address in addresses)
 
 
+def test_another_text_in_the_address_is_translated(page: Any) -> None:
+    translate(page, "She reads a book.", view="read")
+    before = page.inner_text("#translation")
+    page.evaluate("location.hash = 'text=Le+chat+dort.&source=fr&target=en&beam=2&view=grid&about=1'")
+    page.wait_for_function("before => document.getElementById('translation').innerText !== before", arg=before)
+    assert "cat" in page.inner_text("#translation")
+    assert page.input_value("#text") == "Le chat dort."
+    assert (page.input_value("#direction"), page.input_value("#beam")) == ("fr en", "2")
+    assert page.get_attribute("#tab-grid", "aria-selected") == "true"
+    assert page.evaluate("document.getElementById('about').open")
+
+
 def test_sentences_are_explained_one_at_a_time(page: Any) -> None:
     asked: list[dict[str, Any]] = []
     page.on(

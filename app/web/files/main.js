@@ -150,9 +150,26 @@ function setUpTabs() {
   }, views[name].title)));
 }
 
+/** Whether the address asks for something else than the form says: a link or a person has changed it. */
+function followAddress(patch) {
+  const { text, source, target, beam } = state();
+  const wanted = {
+    ..."text" in patch && { text },
+    ...("source" in patch || "target" in patch) && { direction: `${source} ${target}` },
+    ..."beam" in patch && { beam },
+  };
+  const different = Object.entries(wanted).filter(([id, value]) => byId(id).value !== value);
+  for (const [id, value] of different) byId(id).value = value;
+  showLanguage();
+  return different.length > 0 && Boolean(text);
+}
+
 async function changed(patch) {
-  if ("text" in patch && byId("text").value !== patch.text) byId("text").value = patch.text;
-  if ("segment" in patch && session.translation) await attempt(load);
+  if ("about" in patch) byId("about").open = Boolean(patch.about);
+  if (followAddress(patch)) {
+    Object.assign(session, { translation: null, whole: null, muted: null, other: null });
+    await run();
+  } else if ("segment" in patch && session.translation) await attempt(load);
   else if ("muted" in patch) {
     session.muted = null;
     await attempt(render);
