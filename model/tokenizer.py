@@ -1,5 +1,6 @@
 """Training of the shared subword vocabulary (Sennrich et al. 2016; Kudo and Richardson 2018)."""
 
+import io
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
@@ -21,9 +22,11 @@ def train_tokenizer(config: RunConfig, corpora: Path, output: Path, excluded: Se
         excluded: for each language the bare forms of sentences to leave out, see ``read_pairs``.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
+    # Given a path, sentencepiece would write it into the model too.
+    written = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=_sentences(config, corpora, excluded),
-        model_prefix=str(output.with_suffix("")),
+        model_writer=written,
         model_type=config.tokenizer.segmentation,
         vocab_size=config.transformer.vocab_size,
         pad_id=0,
@@ -44,7 +47,7 @@ def train_tokenizer(config: RunConfig, corpora: Path, output: Path, excluded: Se
         num_threads=2,
         minloglevel=1,
     )
-    output.with_suffix(".vocab").unlink()
+    output.write_bytes(written.getvalue())
 
 
 def _sentences(config: RunConfig, corpora: Path, excluded: Sequence[Container[str]]) -> Iterator[str]:

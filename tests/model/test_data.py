@@ -77,6 +77,11 @@ def test_folders_without_corpora_or_with_two_of_a_name_are_refused(tmp_path: Pat
         corpus_files(tmp_path)
 
 
+def test_a_tokenizer_does_not_tell_where_it_was_made(tokenizer_path: Path) -> None:
+    assert str(tokenizer_path.parent).encode() not in tokenizer_path.read_bytes()
+    assert [path.name for path in tokenizer_path.parent.iterdir()] == [tokenizer_path.name]
+
+
 @pytest.mark.parametrize("text", ["the cat sees 1234 birds", "naïve Żółć 猫が見る 🐈‍⬛ x", "<s>>>fr<<"])
 def test_nothing_is_unknown_to_the_tokenizer(tokenizer: Tokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
