@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.answer_room import AnswerRoom
 from app.attention.alignment import AlignmentRule, align
 from app.attention.axes import TokenList, count_values
-from app.attention.encodings import estimated_bytes
 from app.attention.maps import AttentionMap, make_map
-from app.attention.selection import AttentionDepths, ChosenMaps, Encoding, Family, MapFormat, choose
+from app.attention.selection import AttentionDepths, ChosenMaps, Family, choose
 from app.attention.signals import SignalWord, Thresholds, find_signals
 from app.engine.step_model import ExplainModel, Explanation, Float32, HeadMasks
-from app.errors import InvalidInput, TooLarge
+from app.errors import InvalidInput
 from app.explanation import (
     ExplainedFinish,
     ExplainedSegment,
@@ -27,9 +27,6 @@ from app.explanation import (
 from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.tokenizer import Tokenizer
 from app.text.tokens import Span, TokenisedText
-
-# Bytes are written and read a hundred times faster than JSON, and are a seventh of its size.
-_BINARY_ROOM = 50
 
 
 @dataclass(frozen=True)
@@ -88,6 +85,7 @@ class Explainer:
         self._tokenizer = tokenizer
         self._model = model
         self._settings = settings
+        self._room = AnswerRoom(settings.max_attention_values)
 
     def resolve(
         self, wanted: ExplanationRequest | None, head_mask: HeadMask | None, direction: tuple[str, str]
@@ -133,9 +131,8 @@ class Explainer:
         assert asked.wanted is not None
         placed = [_place(text, asked.wanted.offset_unit) for text in texts]
         every = [segment for segments in placed for segment in segments]
-        if asked.chosen:
-            self._check_size(asked, every)
-        self._check_soft(asked.wanted, every)
+        self._check_maps(asked, every)
+        self._room.check_soft(asked.wanted, every)
         return [
             ExplainedText(
                 text.text,
@@ -147,43 +144,12 @@ class Explainer:
             for text, segments in zip(texts, placed, strict=True)
         ]
 
-    def _check_size(self, asked: Asked, segments: Iterable[ExplainedSegment]) -> None:
-        assert asked.chosen is not None
+    def _check_maps(self, asked: Asked, segments: Iterable[ExplainedSegment]) -> None:
         assert asked.wanted is not None
-        chosen = asked.chosen
-        values = sum(count_values(chosen, *_lists(segment)) for segment in segments if segment.source.tokenised.tokens)
-        limit = self._limit(chosen.selection.format.encoding)
-        if values > limit:
-            message = f"the attention asked for has {values:,} values, {self._room(chosen.selection.format, values)}"
-            raise TooLarge(message, field=asked.wanted.path.rstrip(".") or "families", limit=limit, value=values)
-
-    def _room(self, form: MapFormat, values: int) -> str:
-        """How many values an answer holds, and what to do about ``values``, which are more."""
-        limit = self._limit(form.encoding)
-        if form.encoding == "picture":
-            return f"a picture holds {limit:,}: choose layers or heads, ask for words, fewer families or a shorter text"
-        others = f" (base64 and npz {self._limit('base64'):,})" if form.encoding == "json" else ""
-        sizes = ", ".join(f"{name} {_size(size)}" for name, size in estimated_bytes(values, form.decimals).items())
-        return (
-            f"an answer in {form.encoding} holds {limit:,}{others}: "
-            f"choose layers or heads, aggregate, ask for words or a resolution; sizes: {sizes}"
-        )
-
-    def _check_soft(self, wanted: ExplanationRequest, segments: Iterable[ExplainedSegment]) -> None:
-        """The weights between words or pieces are always JSON."""
-        both = [(one.source.tokenised, one.target.side.tokenised) for one in segments if one.target]
-        words = sum(len(source.words) * len(target.words) for source, target in both) if wanted.soft else 0
-        pieces = sum(len(source.tokens) * len(target.tokens) for source, target in both) if wanted.marian else 0
-        limit = self._settings.max_attention_values
-        for name, values, units in (("soft", words, "words"), ("marian", pieces, "pieces")):
-            if values > limit:
-                message = (
-                    f"alignment.{name}: {values:,} weights between {units}, an answer holds {limit:,}: leave it out"
-                )
-                raise TooLarge(message, field=f"alignment.{name}", limit=limit, value=values)
-
-    def _limit(self, encoding: Encoding) -> int:
-        return self._settings.max_attention_values * (_BINARY_ROOM if encoding in ("base64", "npz") else 1)
+        if (chosen := asked.chosen) is not None:
+            read = [segment for segment in segments if segment.source.tokenised.tokens]
+            values = sum(count_values(chosen, *_lists(segment)) for segment in read)
+            self._room.check_maps(values, chosen.selection.format, asked.wanted.path.rstrip(".") or "families")
 
     def _explain(self, segment: ExplainedSegment, asked: Asked, check: Callable[[], None]) -> ExplainedSegment:
         """``segment`` with everything that was asked for."""
@@ -299,7 +265,3 @@ def _side(tokenised: TokenisedText, span: Span, convert: OffsetConverter) -> Exp
     tokens = (replace(token, span=token.span and moved(token.span)) for token in tokenised.tokens)
     words = (replace(word, span=moved(word.span)) for word in tokenised.words)
     return ExplainedSide(convert(span), TokenisedText(tokenised.text, tuple(tokens), tuple(words)))
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"

@@ -1,7 +1,8 @@
 """Text to translation: the whole path in reading order."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from app.abandonable import Abandonable
@@ -118,12 +119,8 @@ class Translator:
             QueueFull, NotReady, DeadlineExceeded, EngineFailed: from the engine.
         """
         asked = self._explainer.resolve(request.explain, request.head_mask, (request.source, request.target))
-        seconds = self._settings.deadline_seconds
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._translate(request, asked, tell)
-        except TimeoutError:
-            raise DeadlineExceeded(seconds) from None
+        async with self._deadline():
+            return await self._translate(request, asked, tell)
 
     async def explain(self, request: ExplainRequest) -> ExplainedText:
         """Explains a text alone, with the model's own translation, or with the one given.
@@ -141,11 +138,16 @@ class Translator:
             return explained
         self._check_ready()
         asked = self._explainer.resolve(request.wanted, request.head_mask, (request.source, request.target))
+        async with self._deadline():
+            pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
+            return (await self._explain([pairs], asked))[0]
+
+    @asynccontextmanager
+    async def _deadline(self) -> AsyncIterator[None]:
         seconds = self._settings.deadline_seconds
         try:
             async with asyncio.timeout(seconds):
-                pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
-                return (await self._explain([pairs], asked))[0]
+                yield
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 

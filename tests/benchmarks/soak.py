@@ -14,9 +14,10 @@ import argparse
 import json
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from app.engine.counts import Positions
+from app.engine.counts import EngineCounts, Positions
 from app.memory import return_freed_memory
 from app.runtime.model_directory import open_model_directory
 from app.settings import Settings
@@ -60,17 +61,23 @@ def main() -> None:
             )
             print(notes[-1], flush=True)
             next_note = done + asked.translations // 10
-    padding = {part: _padding(positions) for part, positions in decoder.counts().positions.items()}
     decoder.close()
+    report(directory.config.id, notes, decoder.counts())
+
+
+def report(model: str, notes: Sequence[dict[str, float]], counts: EngineCounts) -> None:
+    """Prints what came of it and keeps the raw results."""
+    padding = {part: _padding(positions) for part, positions in counts.positions.items()}
     growth = round(100 * (notes[-1]["resident_mb"] / notes[0]["resident_mb"] - 1), 1)
+    done = notes[-1]["translations"]
     print(f"after {done:,} translations {growth} % more than after the first {WARM_UP:,}; padding {padding}")
     RESULTS.mkdir(exist_ok=True)
     stored = {
-        "model": directory.config.id,
+        "model": model,
         "translations": done,
         "growth_percent": growth,
         "padding": padding,
-        "shared": decoder.counts().shared,
+        "shared": counts.shared,
         "notes": notes,
     }
     (RESULTS / "soak.json").write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
