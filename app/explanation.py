@@ -8,6 +8,7 @@ from app.attention.maps import AttentionMap
 from app.attention.selection import AttentionSelection, Family
 from app.attention.signals import Signals
 from app.engine.hypotheses import FinishReason
+from app.text.capitals import stands_in_capitals
 from app.text.offsets import OffsetUnit
 from app.text.tokens import TokenisedText
 from app.text.words import WORD_RULE
@@ -107,6 +108,11 @@ class ExplainedSegment:
     maps: dict[Family, AttentionMap] | None
     alignment: Alignment | None
     signals: Signals | None
+
+    @property
+    def recased(self) -> bool:
+        """Whether the model read a sentence in capitals in small letters, see ``source_tokens``."""
+        return bool(self.source.tokenised.tokens) and stands_in_capitals(self.source.tokenised.text)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from app.engine.step_model import ModelLimits
 from app.errors import InvalidInput, TooLarge
 from app.explainer import Pair, TextPairs
 from app.explanation import ExplainRequest
+from app.text.capitals import stands_in_capitals
 from app.text.normalise import normalise
 from app.text.segments import is_translatable
 from app.text.split import Sentence, split
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import Span, TokenisedText, given_tokens, source_tokens
+from app.text.tokens import Span, TokenisedText, given_tokens, lowered, read_ids, source_tokens
 
 
 @dataclass(frozen=True)
@@ -59,20 +60,21 @@ def pair_texts(request: ExplainRequest, tokenizer: Tokenizer, limits: ModelLimit
     """
 
     def source_pieces(text: str) -> int:
-        return len(tokenizer.encode_source(normalise(text), request.target))
+        return len(read_ids(tokenizer, text, request.source, request.target))
 
     def target_pieces(text: str) -> int:
-        return len(tokenizer.encode(normalise(text)))
+        # A translation in capitals is most likely that of a source in capitals, and has far fewer pieces then.
+        return len(tokenizer.encode(normalise(lowered(text, request.target))))
 
     source = _Side(request.text, request.source, source_pieces, limits.source_len)
     if request.target_text is None:
         alone = source.sentences((0, len(request.text)))
         return TextPairs(request.text, None, tuple(_pair(request, tokenizer, one, None) for one in alone))
     target = _Side(request.target_text, request.target, target_pieces, limits.target_len - 1)
-    pairs = _pair_sentences(source, target)
-    for _, given in pairs:
-        _check_length(given.text, target)
-    return TextPairs(request.text, request.target_text, tuple(_pair(request, tokenizer, *both) for both in pairs))
+    pairs = [_pair(request, tokenizer, *both) for both in _pair_sentences(source, target)]
+    for pair in pairs:
+        _check_length(pair, limits.target_len - 1)
+    return TextPairs(request.text, request.target_text, tuple(pairs))
 
 
 def _pair_sentences(source: _Side, target: _Side) -> list[tuple[Sentence, Sentence]]:
@@ -105,11 +107,12 @@ def _pair_part(source: _Side, target: _Side, part: tuple[Span, Span], name: str)
     raise InvalidInput(message, field="target_text", limit=len(sources), value=len(targets))
 
 
-def _check_length(text: str, target: _Side) -> None:
-    pieces = target.pieces(text)
-    if pieces > target.limit:
-        message = f"target_text: a sentence of {pieces} pieces, the model writes at most {target.limit}"
-        raise TooLarge(message, field="target_text", limit=target.limit, value=pieces)
+def _check_length(pair: Pair, limit: int) -> None:
+    assert pair.target is not None
+    pieces = len(pair.target.tokens) - 1  # without the end of sentence
+    if pieces > limit:
+        message = f"target_text: a sentence of {pieces} pieces, the model writes at most {limit}"
+        raise TooLarge(message, field="target_text", limit=limit, value=pieces)
 
 
 def _pair(request: ExplainRequest, tokenizer: Tokenizer, source: Sentence, target: Sentence | None) -> Pair:
@@ -120,5 +123,5 @@ def _pair(request: ExplainRequest, tokenizer: Tokenizer, source: Sentence, targe
     read = source_tokens(tokenizer, source.text, request.source, request.target)
     if target is None:
         return Pair(source.span, read, (0, 0), None, None)
-    written = given_tokens(tokenizer, target.text, request.target)
+    written = given_tokens(tokenizer, target.text, request.target, stands_in_capitals(source.text))
     return Pair(source.span, read, target.span, written, "forced")

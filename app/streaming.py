@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from app.engine.hypotheses import Hypothesis
 from app.text.tokenizer import Tokenizer
+from app.text.tokens import written_text
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,23 @@ class Progress:
         segment: which sentence of it, those that are copied counted too.
         piece: decided by greedy search just now; None where the whole sentence is finished.
         target: the translation of a finished sentence; None before.
+        recased: as in ``Segment``: ``piece`` is in small letters all the same, ``target`` is raised.
     """
 
     text: int
     segment: int
     piece: str | None
     target: str | None
+    recased: bool = False
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a sentence that the engine gets stands: see ``Progress``."""
+
+    text: int
+    segment: int
+    recased: bool
 
 
 Tell = Callable[[Progress], None]
@@ -34,10 +46,10 @@ class Watch:
     """Turns what engine threads report into ``Progress`` on the event loop that made the watch, in order.
 
     Args:
-        places: (text, segment) of each sentence that the engine gets.
+        places: of each sentence that the engine gets.
     """
 
-    def __init__(self, tell: Tell, tokenizer: Tokenizer, places: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, tell: Tell, tokenizer: Tokenizer, places: Sequence[Place]) -> None:
         self._loop = asyncio.get_running_loop()
         self._tell = tell
         self._tokenizer = tokenizer
@@ -45,16 +57,20 @@ class Watch:
 
     def decided(self, sentence: int, piece_id: int) -> None:
         """A piece of a sentence is decided; called by an engine thread."""
-        self._hand_over(Progress(*self._places[sentence], self._tokenizer.pieces([piece_id])[0], None))
+        place = self._places[sentence]
+        piece = self._tokenizer.pieces([piece_id])[0]
+        self._hand_over(Progress(place.text, place.segment, piece, None, place.recased))
 
     def follow(self, answers: "Sequence[Future[list[Hypothesis]]]") -> None:
         """Tells of every sentence that finishes."""
         for place, answer in zip(self._places, answers, strict=True):
             answer.add_done_callback(lambda done, place=place: self._finished(place, done))  # type: ignore[misc]
 
-    def _finished(self, place: tuple[int, int], answer: "Future[list[Hypothesis]]") -> None:
+    def _finished(self, place: Place, answer: "Future[list[Hypothesis]]") -> None:
         if not answer.cancelled() and answer.exception() is None:
-            self._hand_over(Progress(*place, None, self._tokenizer.decode(answer.result()[0].ids)))
+            target = written_text(self._tokenizer, answer.result()[0].ids, place.recased)
+            # Translated to nothing it is copied.
+            self._hand_over(Progress(place.text, place.segment, None, target, place.recased and bool(target)))
 
     def _hand_over(self, progress: Progress) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more

@@ -56,7 +56,8 @@ class Segment:
 
     ``finish_reason`` is ``copied`` where there is nothing to translate (no letter in any script, or an
     address) or the model translated it to nothing: the text stands unchanged, without pieces, log_prob
-    and score.
+    and score. ``recased``: the sentence stands in capitals, the model read it in small letters and its translation
+    was raised to capitals; the pieces of both sides are those in small letters.
     """
 
     source: SegmentText
@@ -65,6 +66,7 @@ class Segment:
     score: float | None
     finish_reason: SegmentFinish
     alternatives: tuple[Alternative, ...]
+    recased: bool = False
 
 
 @dataclass(frozen=True)

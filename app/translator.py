@@ -14,27 +14,15 @@ from app.engine.hypotheses import Hypothesis, SearchOptions, target_room
 from app.engine.step_model import ExplainModel
 from app.engine.tickets import Sentence
 from app.errors import DeadlineExceeded, NotReady
-from app.explainer import Asked, Explainer, ExplainerSettings, Pair, TextPairs
+from app.explainer import Asked, Explainer, ExplainerSettings, TextPairs
 from app.explanation import ExplainedText, ExplainRequest
 from app.muted_search import MutedSearch
 from app.pairing import pair_texts
-from app.streaming import Tell, Watch
-from app.text.normalise import normalise
-from app.text.segments import is_translatable, join
-from app.text.split import split
+from app.reading import Part, read_text
+from app.streaming import Place, Tell, Watch
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import TokenisedText, source_tokens, target_tokens
-from app.translation import (
-    Alternative,
-    ModelInfo,
-    Segment,
-    SegmentText,
-    TranslateRequest,
-    TranslateResult,
-    Translation,
-    Usage,
-    in_unit,
-)
+from app.translation import ModelInfo, TranslateRequest, TranslateResult, in_unit
+from app.writing import Writer, usage_of
 
 _EXPLAINED_AT_ONCE = 2
 
@@ -60,15 +48,6 @@ class TranslatorSettings:
     thresholds: Mapping[tuple[str, str], Thresholds] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One sentence of a text; ``source_ids`` is None where it is copied."""
-
-    text: str
-    span: tuple[int, int]
-    source_ids: tuple[int, ...] | None
-
-
 class Translator:
     """Normalise, split, tokenise, search, detokenise, join; explain where asked for."""
 
@@ -84,6 +63,7 @@ class Translator:
         self._settings = settings
         self._tokenizer = tokenizer
         self._engine = engine
+        self._writer = Writer(tokenizer, engine.limits.target_len)
         self._muted = MutedSearch(explain_model, engine)
         self._explaining = Abandonable(_EXPLAINED_AT_ONCE)
         explaining = ExplainerSettings(
@@ -156,15 +136,18 @@ class Translator:
 
     async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
-        texts = [await asyncio.to_thread(self._read, text, request) for text in request.texts]
+        languages, longest = (request.source, request.target), self._engine.limits.source_len
+        texts = [
+            await asyncio.to_thread(read_text, text, languages, self._tokenizer, longest) for text in request.texts
+        ]
         watch = Watch(tell, self._tokenizer, _places(texts)) if tell else None
         hypotheses = iter(await self._decode([part for parts in texts for part in parts], request, asked, watch))
         found = [[next(hypotheses) if part.source_ids else [] for part in parts] for parts in texts]
         pairs = zip(request.texts, texts, found, strict=True)
-        translations = [self._write(*pair) for pair in pairs]
-        usage = _usage(request, translations, texts)
+        translations = [self._writer.translation(*pair) for pair in pairs]
+        usage = usage_of(request, translations, texts)
         if asked.wanted is not None:
-            work = [self._pairs(request, *both) for both in zip(request.texts, translations, found, strict=True)]
+            work = [self._writer.pairs(request, *both) for both in zip(request.texts, translations, found, strict=True)]
             explained = await self._explain(work, asked)
             translations = [
                 replace(translation, explained=one) for translation, one in zip(translations, explained, strict=True)
@@ -172,21 +155,8 @@ class Translator:
         placed = (in_unit(request.offset_unit, *one) for one in zip(request.texts, translations, strict=True))
         return TranslateResult(tuple(placed), usage)
 
-    def _read(self, text: str, request: TranslateRequest) -> list[_Part]:
-        """Text to sentences to ids."""
-        longest = self._engine.limits.source_len
-
-        def encode(sentence: str) -> tuple[int, ...]:
-            return tuple(self._tokenizer.encode_source(normalise(sentence), request.target))
-
-        parts = []
-        for sentence in split(text, request.source, lambda candidate: len(encode(candidate)) <= longest):
-            ids = encode(sentence.text) if is_translatable(sentence.text) else None
-            parts.append(_Part(sentence.text, sentence.span, ids))
-        return parts
-
     async def _decode(
-        self, parts: Sequence[_Part], request: TranslateRequest, asked: Asked, watch: Watch | None
+        self, parts: Sequence[Part], request: TranslateRequest, asked: Asked, watch: Watch | None
     ) -> list[list[Hypothesis]]:
         """Hypotheses of all parts that are not copied, in order."""
         sentences = [
@@ -216,89 +186,15 @@ class Translator:
             target_len=target_room(source_len, self._engine.limits.target_len),
         )
 
-    def _write(self, text: str, parts: Sequence[_Part], found: Sequence[list[Hypothesis]]) -> Translation:
-        """Hypotheses to text; the target's spans follow from joining.
 
-        Where the model translates a sentence to nothing the sentence itself stands: no text is lost.
-        """
-        targets = [
-            (self._tokenizer.decode(hypotheses[0].ids) if hypotheses else "") or part.text
-            for part, hypotheses in zip(parts, found, strict=True)
-        ]
-        joined, spans = join(text, [part.span for part in parts], targets)
-        segments = []
-        for part, hypotheses, target, span in zip(parts, found, targets, spans, strict=True):
-            if hypotheses and self._tokenizer.decode(hypotheses[0].ids):
-                segments.append(self._segment(part, hypotheses, target, span))
-            else:
-                segments.append(_copied(part, span))
-        return Translation(joined, tuple(segments))
-
-    def _segment(self, part: _Part, hypotheses: Sequence[Hypothesis], text: str, span: tuple[int, int]) -> Segment:
-        assert part.source_ids is not None
-        best = hypotheses[0]
-        alternatives = (
-            Alternative(self._tokenizer.decode(other.ids), other.log_prob, other.score) for other in hypotheses[1:]
-        )
-        return Segment(
-            source=SegmentText(part.text, part.span, tuple(self._tokenizer.pieces(part.source_ids[1:-1]))),
-            target=SegmentText(text, span, tuple(self._tokenizer.pieces(best.ids))),
-            log_prob=best.log_prob,
-            score=best.score,
-            finish_reason=best.finish_reason,
-            alternatives=tuple(alternatives),
-        )
-
-    def _pairs(
-        self, request: TranslateRequest, text: str, translation: Translation, found: Sequence[list[Hypothesis]]
-    ) -> TextPairs:
-        """What the explainer needs of one translated text."""
-        pairs = (
-            self._pair(request, segment, hypotheses)
-            for segment, hypotheses in zip(translation.segments, found, strict=True)
-        )
-        return TextPairs(text, translation.text, tuple(pairs))
-
-    def _pair(self, request: TranslateRequest, segment: Segment, hypotheses: Sequence[Hypothesis]) -> Pair:
-        source, target = segment.source, segment.target
-        if segment.finish_reason == "copied":
-            both = (TokenisedText(side.text, (), ()) for side in (source, target))
-            return Pair(source.span, next(both), target.span, next(both), "copied")
-        ids = list(hypotheses[0].ids)
-        if len(ids) < self._engine.limits.target_len:
-            # Fed to the decoder too, the last piece gets a row of its own, also where the search was cut.
-            ids.append(self._tokenizer.special_ids.eos)
-        read = source_tokens(self._tokenizer, source.text, request.source, request.target)
-        written = target_tokens(self._tokenizer, ids, request.target)
-        return Pair(source.span, read, target.span, written, segment.finish_reason)
-
-
-def _places(texts: Sequence[Sequence[_Part]]) -> list[tuple[int, int]]:
-    """Text and number of every sentence that is decoded."""
-    return [(i, j) for i, parts in enumerate(texts) for j, part in enumerate(parts) if part.source_ids]
+def _places(texts: Sequence[Sequence[Part]]) -> list[Place]:
+    """Of every sentence that is decoded."""
+    return [
+        Place(i, j, part.recased) for i, parts in enumerate(texts) for j, part in enumerate(parts) if part.source_ids
+    ]
 
 
 def _translation_of(request: ExplainRequest) -> TranslateRequest:
     return TranslateRequest(
         (request.text,), request.source, request.target, explain=request.wanted, head_mask=request.head_mask
-    )
-
-
-def _copied(part: _Part, span: tuple[int, int]) -> Segment:
-    return Segment(
-        source=SegmentText(part.text, part.span, ()),
-        target=SegmentText(part.text, span, ()),
-        log_prob=None,
-        score=None,
-        finish_reason="copied",
-        alternatives=(),
-    )
-
-
-def _usage(request: TranslateRequest, translations: Sequence[Translation], texts: Sequence[Sequence[_Part]]) -> Usage:
-    """Pieces are counted without tag and end of sentence, as in ``segments``."""
-    return Usage(
-        characters=sum(map(len, request.texts)),
-        source_pieces=sum(len(part.source_ids) - 2 for parts in texts for part in parts if part.source_ids),
-        target_pieces=sum(len(segment.target.pieces) for each in translations for segment in each.segments),
     )

@@ -27,9 +27,8 @@ from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import SIGNALS_FILE, ModelDirectory, open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions
-from app.text.normalise import normalise
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import TokenisedText, given_tokens, source_tokens
+from app.text.tokens import TokenisedText, given_tokens, read_ids, source_tokens
 from app.text.words import word_spans
 from model.corpus import read_lines
 from model.scoring import search_all
@@ -69,7 +68,7 @@ class Calibration:
 
     def samples(self, sentences: Sequence[str]) -> list[Sample]:
         """Sentences long enough to lose some words, translated by the model."""
-        encoded = {one: self._tokenizer.encode_source(normalise(one), self.languages[1]) for one in sentences}
+        encoded = {one: read_ids(self._tokenizer, one, *self.languages) for one in sentences}
         fitting = {one: ids for one, ids in encoded.items() if len(ids) <= self._limits.source_len}
         found = search_all(self._step, list(fitting.values()), self._search) if fitting else []
         pairs = [(one, self._tokenizer.decode(best.ids)) for one, best in zip(fitting, found, strict=True)]

@@ -2,7 +2,8 @@
 
 MODEL is a checkpoint (``.pt``, its tokenizer beside it) or a model directory. Line n of both files belongs
 together. Text goes the way it goes in serving: lines are split into sentences that the model can read,
-normalised, searched and put together again. BLEU and chrF come with their sacrebleu signatures.
+recased where they stand in capitals, normalised, searched and put together again. BLEU and chrF come with
+their sacrebleu signatures.
 """
 
 import argparse
@@ -20,10 +21,11 @@ from app.engine.step_model import StepModel
 from app.runtime.model_directory import open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import Precision, RuntimeOptions
-from app.text.normalise import normalise
+from app.text.capitals import stands_in_capitals
 from app.text.segments import is_translatable, join
 from app.text.split import Sentence, split
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
+from app.text.tokens import read_ids, written_text
 from model.checkpoint import load_checkpoint
 from model.corpus import read_lines
 from model.scoring import Direction, score, search_all
@@ -36,12 +38,13 @@ def translate_lines(
     """Every line as serving would translate it; a sentence that the model turns into nothing is copied."""
 
     def fits(text: str) -> bool:
-        return len(tokenizer.encode_source(normalise(text), direction.target)) <= model.limits.source_len
+        return len(read_ids(tokenizer, text, direction.source, direction.target)) <= model.limits.source_len
 
     by_line = [split(line, direction.source, fits) for line in lines]
     chosen = [sentence for sentences in by_line for sentence in sentences if is_translatable(sentence.text)]
-    sources = [tokenizer.encode_source(normalise(sentence.text), direction.target) for sentence in chosen]
-    found = iter([tokenizer.decode(hypothesis.ids) for hypothesis in search_all(model, sources, options)])
+    sources = [read_ids(tokenizer, sentence.text, direction.source, direction.target) for sentence in chosen]
+    hypotheses = zip(chosen, search_all(model, sources, options), strict=True)
+    found = iter([written_text(tokenizer, best.ids, stands_in_capitals(one.text)) for one, best in hypotheses])
 
     def replacement(sentence: Sentence) -> str:
         return (next(found) if is_translatable(sentence.text) else "") or sentence.text

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from app.api.attention_answers import AttentionAnswer
+from app.api.attention_answers import RECASED, AttentionAnswer
 from app.api.attention_schemas import AlignmentOptions, OffsetUnit
 from app.api.explained import explained_answer
 from app.translation import (
@@ -48,6 +48,7 @@ class SegmentAnswer(BaseModel):
         description="`eos`: complete; `length`: cut at the limit; `copied`: nothing to translate, or no words."
     )
     alternatives: list[AlternativeAnswer] = Field(description="As many as were asked for, best first.")
+    recased: bool = Field(description=RECASED)
 
 
 class TranslationAnswer(BaseModel):
@@ -125,6 +126,7 @@ def _segment(segment: Segment) -> SegmentAnswer:
         score=_rounded(segment.score),
         finish_reason=segment.finish_reason,
         alternatives=[_alternative(alternative) for alternative in segment.alternatives],
+        recased=segment.recased,
     )
 
 

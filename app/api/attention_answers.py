@@ -12,6 +12,11 @@ from app.explanation import ExplainedFinish
 
 Span = tuple[int, int]
 
+RECASED = (
+    "Whether the sentence stands in capitals and the model read it in small letters: what it wrote was raised to "
+    "capitals. Texts and words are in capitals then, pieces as the model read and wrote them."
+)
+
 
 class LayersAnswer(BaseModel):
     """Depths, which need not be equal."""
@@ -202,6 +207,7 @@ class ExplainedSegmentAnswer(BaseModel):
     attention: AttentionMapsAnswer | None = Field(description="The maps asked for; null if none or copied.")
     alignment: AlignmentAnswer | None = Field(description="Null if not asked for, copied, or there is no target.")
     signals: SignalsAnswer | None = Field(description="Null if copied or there is no target.")
+    recased: bool = Field(description=f"{RECASED} A target that was given in capitals is read likewise.")
 
 
 class AttentionAnswer(BaseModel):

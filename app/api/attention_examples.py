@@ -159,6 +159,7 @@ ATTENTION_ANSWER: dict[str, Any] = {
                 "eos_mass": 0.1252,
                 "found": [],
             },
+            "recased": False,
         }
     ],
 }

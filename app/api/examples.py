@@ -25,6 +25,7 @@ TRANSLATE_ANSWER: dict[str, Any] = {
                     "score": -0.2408,
                     "finish_reason": "eos",
                     "alternatives": [],
+                    "recased": False,
                 }
             ],
             "attention": None,

@@ -98,6 +98,7 @@ class _Writer:
             attention=self._attention(name, segment),
             alignment=self._aligned(segment),
             signals=None if segment.signals is None else _signals(segment.signals),
+            recased=segment.recased,
         )
 
     def _attention(self, name: str, segment: ExplainedSegment) -> AttentionMapsAnswer | None:

@@ -20,7 +20,7 @@ from app.streaming import Progress
 from app.translation import TranslateResult
 
 EVENTS = "text/event-stream"
-_EXAMPLE = 'event: piece\ndata: {"text": 0, "segment": 0, "piece": "▁Le"}\n\n'
+_EXAMPLE = 'event: piece\ndata: {"text": 0, "segment": 0, "recased": false, "piece": "▁Le"}\n\n'
 
 router = APIRouter(tags=["translation"])
 
@@ -58,9 +58,10 @@ async def stream(
     """Takes what `/translate` takes and answers with server-sent events.
 
     `piece`: greedy search (`beam_size` 1) has decided one more piece of a sentence. `segment`: a sentence is
-    finished; sentences finish in any order. `result`: everything, as `/translate` answers it; the last event.
-    `error`: what went wrong, as all errors are told, instead of `result`. A client that closes the connection
-    frees its place in the batch at the next step.
+    finished; sentences finish in any order. Both say with `recased` whether the sentence stands in capitals: `piece`
+    is in small letters then, as the model writes it, `target` is raised. `result`: everything, as `/translate` answers
+    it; the last event. `error`: what went wrong, as all errors are told, instead of `result`. A client that closes the
+    connection frees its place in the batch at the next step.
     """
     wanted = body.to_domain()
     check_request(wanted, limits, service.languages())
@@ -107,7 +108,7 @@ async def _first_news(
 
 
 def _progress_event(progress: Progress) -> str:
-    place = {"text": progress.text, "segment": progress.segment}
+    place = {"text": progress.text, "segment": progress.segment, "recased": progress.recased}
     if progress.piece is not None:
         return _event("piece", _json({**place, "piece": progress.piece}))
     return _event("segment", _json({**place, "target": progress.target}))

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.text.capitals import as_read, capitals, has_only_capitals, sentence_case
+from app.text.normalise import normalise
 from app.text.offsets import normalise_with_offsets
 from app.text.tokenizer import Tokenizer
 from app.text.words import word_spans
@@ -41,31 +43,59 @@ class Word:
 
 @dataclass(frozen=True)
 class TokenisedText:
-    """One sentence. Spans ascend and do not overlap; every token that is not special belongs to one word."""
+    """One sentence. Spans ascend and do not overlap; every token that is not special belongs to one word.
+
+    Text and words are as they stand for the reader, pieces as the model has them: in small letters where a sentence in
+    capitals was recased.
+    """
 
     text: str
     tokens: tuple[Token, ...]
     words: tuple[Word, ...]
 
 
+def read_ids(tokenizer: Tokenizer, text: str, language: str, target: str) -> list[int]:
+    """Ids that the encoder reads for a sentence as it stands in the request; see ``source_tokens``."""
+    return tokenizer.encode_source(normalise(as_read(text, language)), target)
+
+
+def written_text(tokenizer: Tokenizer, ids: Sequence[int], recased: bool) -> str:
+    """The translation that ``ids`` are: ``recased``, of a sentence in capitals, so that it is to be raised."""
+    text = tokenizer.decode(ids)
+    return capitals(text) if recased else text
+
+
 def source_tokens(tokenizer: Tokenizer, text: str, language: str, target: str) -> TokenisedText:
     """What the encoder reads for ``text``: tag, pieces, end of sentence.
+
+    A sentence in capitals is read in sentence case: pieces and ids are of that, text, words and spans of ``text``.
 
     Args:
         text: the sentence as it stands in the request, not normalised.
         language: its language, for the words.
         target: language to translate into, for the tag.
     """
-    return _given(tokenizer, text, language, [tokenizer.tag_id(target)])
+    return _given(tokenizer, text, as_read(text, language), language, [tokenizer.tag_id(target)])
 
 
-def given_tokens(tokenizer: Tokenizer, text: str, language: str) -> TokenisedText:
-    """What the decoder would have to write for ``text``, normalised or not: pieces, end of sentence."""
-    return _given(tokenizer, text, language, [])
+def given_tokens(tokenizer: Tokenizer, text: str, language: str, recased: bool = False) -> TokenisedText:
+    """What the decoder would have to write for ``text``, normalised or not: pieces, end of sentence.
+
+    Args:
+        recased: the source was, so that the model's own translation would have been raised: a ``text`` without small
+            letters is taken for a raised one, however short it is.
+    """
+    return _given(tokenizer, text, lowered(text, language) if recased else text, language, [])
 
 
-def _given(tokenizer: Tokenizer, text: str, language: str, before: Sequence[int]) -> TokenisedText:
-    normalised = normalise_with_offsets(text)
+def lowered(text: str, language: str) -> str:
+    """What was written before it was raised to ``text``; capitals inside the sentence, as of names, are not known."""
+    return sentence_case(text, language) if has_only_capitals(text) else text
+
+
+def _given(tokenizer: Tokenizer, text: str, form: str, language: str, before: Sequence[int]) -> TokenisedText:
+    """``form`` is what the model has for ``text``, of the same length."""
+    normalised = normalise_with_offsets(form)
     ids = [*before, *tokenizer.encode(normalised.text), tokenizer.special_ids.eos]
     # The tokenizer puts a space before the first word.
     _, spans = tokenizer.spell(ids)
@@ -75,12 +105,13 @@ def _given(tokenizer: Tokenizer, text: str, language: str, before: Sequence[int]
     return _annotate(tokenizer, text, language, ids, original)
 
 
-def target_tokens(tokenizer: Tokenizer, ids: Sequence[int], language: str) -> TokenisedText:
-    """What the decoder writes; the text is ``tokenizer.decode(ids)``."""
+def target_tokens(tokenizer: Tokenizer, ids: Sequence[int], language: str, recased: bool = False) -> TokenisedText:
+    """What the decoder writes; the text is ``written_text(tokenizer, ids, recased)``."""
     raw, spans = tokenizer.spell(ids)
     normalised = normalise_with_offsets(raw)
     trimmed = [_trim(normalised.text, normalised.normalised_span(*span)) for span in spans]
-    return _annotate(tokenizer, normalised.text, language, ids, trimmed)
+    shown = capitals(normalised.text) if recased else normalised.text
+    return _annotate(tokenizer, shown, language, ids, trimmed)
 
 
 def _annotate(

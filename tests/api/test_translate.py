@@ -30,6 +30,7 @@ def test_answer_has_the_documented_shape() -> None:
                             "score": -0.5,
                             "finish_reason": "eos",
                             "alternatives": [{"text": "other", "log_prob": -3.0, "score": -1.5}],
+                            "recased": False,
                         },
                         {
                             "source": {"text": "😀 42", "span": [10, 14], "pieces": []},
@@ -38,6 +39,7 @@ def test_answer_has_the_documented_shape() -> None:
                             "score": None,
                             "finish_reason": "copied",
                             "alternatives": [],
+                            "recased": False,
                         },
                     ],
                     "attention": None,

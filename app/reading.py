@@ -1,0 +1,40 @@
+"""Text to what the model reads: sentences with their places and ids."""
+
+from dataclasses import dataclass
+
+from app.text.capitals import stands_in_capitals
+from app.text.segments import is_translatable
+from app.text.split import split
+from app.text.tokenizer import Tokenizer
+from app.text.tokens import read_ids
+
+
+@dataclass(frozen=True)
+class Part:
+    """One sentence of a text.
+
+    Attributes:
+        source_ids: what the encoder reads; None where the sentence is copied.
+        recased: whether they are of the sentence in small letters, because it stands in capitals.
+    """
+
+    text: str
+    span: tuple[int, int]
+    source_ids: tuple[int, ...] | None
+    recased: bool
+
+
+def read_text(text: str, languages: tuple[str, str], tokenizer: Tokenizer, longest: int) -> list[Part]:
+    """Text to sentences to at most ``longest`` ids each; ``languages`` are (source, target)."""
+
+    def encode(sentence: str) -> tuple[int, ...]:
+        return tuple(read_ids(tokenizer, sentence, *languages))
+
+    parts = []
+    for sentence in split(text, languages[0], lambda candidate: len(encode(candidate)) <= longest):
+        if is_translatable(sentence.text):
+            recased = stands_in_capitals(sentence.text)
+            parts.append(Part(sentence.text, sentence.span, encode(sentence.text), recased))
+        else:
+            parts.append(Part(sentence.text, sentence.span, None, recased=False))
+    return parts
