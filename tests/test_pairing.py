@@ -3,7 +3,7 @@ import re
 import pytest
 
 from app.engine.step_model import ModelLimits
-from app.errors import InvalidInput
+from app.errors import InvalidInput, TooLarge
 from app.explanation import ExplainRequest, ExplanationRequest
 from app.pairing import pair_texts
 from app.settings import Settings
@@ -85,3 +85,31 @@ def test_what_is_too_long_to_be_one_pair_is_told(
 def test_a_translation_that_is_too_long_to_be_one_pair_is_told_too(tokenizer: Tokenizer) -> None:
     with pytest.raises(InvalidInput, match=r"has 2 sentences.* pieces in fr, the model takes 19: "):
         paired(tokenizer, "One.", f"{LONG}. {LONG}.")
+
+
+def test_a_translation_in_capitals_is_as_long_as_it_is_read(tokenizer: Tokenizer) -> None:
+    capitals = "LE CHAT DORT SUR LA VIEILLE CHAISE AU SOLEIL."
+    assert len(tokenizer.encode(capitals)) > LIMITS.target_len
+    assert paired(tokenizer, f"{LONG}.".upper(), capitals) == [(f"{LONG}.".upper(), capitals)]
+    # Below a source in small letters it is read as it stands.
+    with pytest.raises(TooLarge, match=r"target_text: a sentence of \d+ pieces, the model writes at most 19"):
+        paired(tokenizer, f"{LONG}.", capitals)
+
+
+@pytest.mark.parametrize(
+    ("text", "target_text", "read"),
+    [
+        ("YES, SIR!", "OUI !", "Oui !"),
+        ("YES, SIR!", "Oui !", "Oui !"),
+        ("OK", "D'ACCORD", "D'ACCORD"),
+        ("Yes, sir!", "OUI, MONSIEUR !", "OUI, MONSIEUR !"),
+    ],
+)
+def test_a_given_translation_is_read_in_small_letters_where_its_source_is(
+    tokenizer: Tokenizer, text: str, target_text: str, read: str
+) -> None:
+    request = ExplainRequest(text, "en", "fr", target_text, ExplanationRequest(None, alignment=True))
+    (pair,) = pair_texts(request, tokenizer, LIMITS).pairs
+    assert pair.target is not None
+    assert pair.target.text == target_text
+    assert tokenizer.decode([token.id for token in pair.target.tokens]) == read

@@ -18,6 +18,7 @@ from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, NotReady, T
 from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
 from app.main import Running, create_app
 from app.settings import Settings
+from app.streaming import Progress
 from app.text.tokenizer import Tokenizer
 from app.translation import ModelInfo, TranslateRequest, TranslateResult
 from app.translator import Translator, TranslatorSettings
@@ -121,6 +122,19 @@ def test_a_sentence_translated_to_nothing_is_copied(world: World) -> None:
     assert translation.text == "The cat sleeps. The dog too."
     assert [segment.finish_reason for segment in translation.segments] == ["copied", "copied"]
     assert translation.segments[0].log_prob is None
+
+
+def test_capitals_translated_to_nothing_are_copied_as_they_are(world: World) -> None:
+    told: list[Progress] = []
+    request = TranslateRequest(("PLEASE CLOSE THE DOOR.",), "en", "fr", explain=ExplanationRequest(None, True))
+    assert world.translate("PLEASE CLOSE THE DOOR.").translations[0].segments[0].recased
+    world.silent = True
+    (translation,) = asyncio.run(world.translator.translate(request, told.append)).translations
+    assert translation.text == "PLEASE CLOSE THE DOOR."
+    assert not translation.segments[0].recased
+    assert translation.explained is not None
+    assert not translation.explained.segments[0].recased
+    assert [(one.target, one.recased) for one in told if one.target is not None] == [("", False)]
 
 
 def test_a_translation_that_does_not_end_is_cut_and_says_so(world: World) -> None:
