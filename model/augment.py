@@ -1,12 +1,14 @@
-"""Pairs for what users paste: ``python -m model.augment CORPORA OUT.tsv``.
+"""Pairs for what users paste: ``python -m model.augment CORPORA OUT.tsv --lexicon WORDS.tsv``.
 
 Corpora are mostly clean sentences; users paste headings, capitals, lists, addresses, numbers and names. Every pair
 written here is a real one changed in the same way on both sides, so that it serves both directions:
 
 - copying: a name, number, address or piece of code that stands on both sides is replaced by another one;
 - form: lower case, capitals, no final punctuation, list items, quotation marks, an emoji or an address at the end;
-- single names and other short texts that mean the same in both languages.
+- single names and other short texts that mean the same in both languages;
+- phrases, words, prices, times and dates (``model.short_texts``), as they are or changed in form.
 
+Sentences in capitals are not made: the model reads those in small letters (``app.text.capitals``).
 The first pairs of every corpus are left alone: from them come the held-out pairs (``model.dataset``).
 """
 
@@ -18,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from model.corpus import FilterCounts, corpus_files, read_pairs
+from model.short_texts import ShortTexts, read_phrases
 
 Pair = tuple[str, str]
 Change = Callable[[Pair, random.Random], Pair | None]
@@ -26,6 +29,8 @@ _LEFT_ALONE = 5_000
 _READ_PER_CORPUS = 200_000
 _LONGEST_CHARACTERS = 110
 _RAREST_NAME = 3
+_SAME_SHARE = 0.05
+_SHORT_SHARE = 0.25
 _SEED = 7
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -44,12 +49,17 @@ _QUOTES = (('"', '"', "« ", " »"), ("“", "”", "« ", " »"), ('"', '"', '"
 
 
 def copied_names(pairs: Sequence[Pair]) -> list[str]:
-    """Capitalised words that stand inside a sentence on both sides, the most frequent first."""
+    """Capitalised words that stand inside a sentence on both sides, the most frequent first.
+
+    Where the same word stands more often in small letters ("Town"), it has a translation and is no name.
+    """
     counts: Counter[str] = Counter()
+    small: Counter[str] = Counter()
     for pair in pairs:
         first, second = ({match[0] for match in _WORD.finditer(text) if match.start() > 0} for text in pair)
         counts.update(word for word in first & second if word[0].isupper() and len(word) > 2)
-    return [name for name, count in counts.most_common() if count >= _RAREST_NAME]
+        small.update(word for word in first | second if word.islower())
+    return [name for name, count in counts.most_common() if count >= _RAREST_NAME and small[name.lower()] < count]
 
 
 class Changes:
@@ -61,13 +71,12 @@ class Changes:
         self._consonant_names = [name for name in names if name[0].lower() not in _VOWELS]
         self._replaceable = frozenset(self._consonant_names)
         self.kinds: tuple[tuple[Change, int], ...] = (
-            (self.rename, 26),
-            (self.renumber, 10),
-            (self.lower, 10),
-            (self.upper, 16),
-            (self.unfinished, 14),
-            (self.list_item, 8),
-            (self.quoted, 6),
+            (self.rename, 28),
+            (self.renumber, 12),
+            (self.lower, 16),
+            (self.unfinished, 18),
+            (self.list_item, 9),
+            (self.quoted, 7),
             (self.with_emoji, 5),
             (self.with_address, 5),
         )
@@ -95,11 +104,6 @@ class Changes:
         lowered = _both(pair, str.lower)
         return self.unfinished(lowered, source) if source.random() < 0.5 else lowered
 
-    def upper(self, pair: Pair, source: random.Random) -> Pair:
-        """Capitals, half of the time without final punctuation."""
-        raised = _both(pair, str.upper)
-        return self.unfinished(raised, source) if source.random() < 0.5 else raised
-
     def unfinished(self, pair: Pair, _: random.Random) -> Pair:
         """Without final punctuation."""
         return _both(pair, lambda text: _FINAL.sub("", text))
@@ -125,7 +129,12 @@ class Changes:
         address = verbatim(source)
         return _both(pair, lambda text: f"{text} {address}")
 
-    def short(self, source: random.Random) -> Pair:
+    def form(self, pair: Pair, source: random.Random) -> Pair:
+        """As it is, or changed in form alone."""
+        kinds = (self.lower, self.unfinished, self.list_item, self.quoted, self.with_emoji)
+        return pair if source.random() < 0.5 else source.choice(kinds)(pair, source)
+
+    def same(self, source: random.Random) -> Pair:
         """A text that is the same in both languages."""
         text = source.choice(self._names) if source.random() < 0.7 else source.choice((*_SAME, verbatim(source)))
         if source.random() < 0.2:
@@ -154,15 +163,22 @@ def verbatim(source: random.Random) -> str:
     )
 
 
-def augmented(pairs: Sequence[Pair], names: Sequence[str], wanted: int, seed: int = _SEED) -> Iterator[Pair]:
-    """``wanted`` changed pairs; one in twenty is a short text of its own."""
+def augmented(
+    pairs: Sequence[Pair], names: Sequence[str], short: ShortTexts, wanted: int, seed: int = _SEED
+) -> Iterator[Pair]:
+    """``wanted`` changed pairs; one in twenty is the same in both languages, one in four a short text."""
     source = random.Random(seed)
     changes = Changes(names)
     kinds, shares = zip(*changes.kinds, strict=True)
     made = 0
     while made < wanted:
-        kind = source.choices(kinds, shares)[0]
-        changed = changes.short(source) if source.random() < 0.05 else kind(source.choice(pairs), source)
+        draw = source.random()
+        if draw < _SAME_SHARE:
+            changed = changes.same(source)
+        elif draw < _SAME_SHARE + _SHORT_SHARE:
+            changed = changes.form(short(source), source)
+        else:
+            changed = source.choices(kinds, shares)[0](source.choice(pairs), source)
         if changed and all(changed):
             made += 1
             yield changed
@@ -177,6 +193,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="two columns, English and French")
     parser.add_argument("output", type=Path)
+    parser.add_argument("--lexicon", type=Path, required=True, help="pairs of words, from model.lexicon")
     parser.add_argument("--pairs", type=int, default=150_000)
     arguments = parser.parse_args()
     every: list[Pair] = []
@@ -185,8 +202,10 @@ def main() -> None:
         every += pairs[_LEFT_ALONE:]
     names = copied_names(every)
     fitting = [pair for pair in every if max(map(len, pair)) <= _LONGEST_CHARACTERS]
+    short = ShortTexts(read_phrases(), read_phrases(arguments.lexicon))
+    made = augmented(fitting, names, short, arguments.pairs)
     with arguments.output.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{first}\t{second}\n" for first, second in augmented(fitting, names, arguments.pairs))
+        file.writelines(f"{first}\t{second}\n" for first, second in made)
     print(f"{arguments.pairs:,} pairs with {len(names):,} names from {len(fitting):,} pairs")
 
 

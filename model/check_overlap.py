@@ -6,13 +6,14 @@ A sentence's letters-and-digits form is what is left after case folding when eve
 digits is dropped. The command lists every training sentence whose form equals that of a test sentence of
 the same language, and exits 1 if there is one. EVALUATION_FOLDER holds ``NAME.LANGUAGE`` files; the columns
 of the corpora are in the order of ``--languages``. Training leaves such sentences out when it is given
-``--exclude EVALUATION_FOLDER``.
+``--exclude EVALUATION_FOLDER``. Where a test set has what a model should know all the same ("Thank you!"), the test has
+to do without: ``--write FOLDER`` writes the test sets without the lines that TEXT has too, in either language.
 """
 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,26 +71,49 @@ def overlaps(
                 yield Overlap(name, number, language, test_set, text)
 
 
+def write_unseen(evaluation: Path, folder: Path, languages: Sequence[str], seen: Mapping[str, Container[str]]) -> None:
+    """Copies the test sets without the lines of which one language is in ``seen``, bare forms by language."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(evaluation.glob(f"*.{languages[0]}")):
+        columns = [list(read_lines(path.with_suffix(f".{language}"))) for language in languages]
+        lines = list(zip(*columns, strict=True))
+        kept = [
+            line
+            for line in lines
+            if not any(bare_form(text) in seen[language] for text, language in zip(line, languages, strict=True))
+        ]
+        for index, language in enumerate(languages):
+            text = "".join(f"{line[index]}\n" for line in kept)
+            (folder / f"{path.stem}.{language}").write_text(text, encoding="utf-8", newline="\n")
+        print(f"{path.stem}: {len(kept):,} of {len(lines):,} lines")
+
+
 def main() -> None:
     """Command line; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("text", type=Path)
     parser.add_argument("evaluation", type=Path)
     parser.add_argument("--languages", nargs=2, default=("en", "fr"))
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="write the test sets without these lines")
     arguments = parser.parse_args()
     forms = evaluation_forms(arguments.evaluation, arguments.languages)
     for language, known in zip(arguments.languages, forms, strict=True):
         if not known:
             parser.error(f"no test sentence: {arguments.evaluation} has no *.{language}")
     counts: Counter[tuple[str, str, str]] = Counter()
+    seen: dict[str, set[str]] = {language: set() for language in arguments.languages}
     for name, pairs in corpus_pairs(arguments.text).items():
         for overlap in overlaps(name, pairs, forms, arguments.languages):
             counts[overlap.corpus, overlap.language, overlap.test_set] += 1
+            seen[overlap.language].add(bare_form(overlap.text))
             print(f"{overlap.corpus}:{overlap.line} [{overlap.language}] is in {overlap.test_set}: {overlap.text}")
         found = sum(count for (corpus, _, _), count in counts.items() if corpus == name)
         print(f"{name}: {found} sentences that are also in a test set", flush=True)
     for (corpus, language, test_set), count in sorted(counts.items()):
         print(f"{count:6d}  {corpus} [{language}] in {test_set}")
+    if arguments.write:
+        write_unseen(arguments.evaluation, arguments.write, arguments.languages, seen)
+        return
     sys.exit(1 if counts else 0)
 
 

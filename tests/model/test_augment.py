@@ -6,8 +6,10 @@ import pytest
 
 from model import augment
 from model.augment import Change, Changes, Pair, augmented, copied_names, verbatim
+from model.short_texts import ShortTexts
 
 NAMES = ["Tom", "Boston", "Anna", "Marc"]
+SHORT = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")])
 PAIR = ("Tom has 25 cats.", "Tom a 25 chats.")
 
 
@@ -19,6 +21,12 @@ def change(kind: str, pair: Pair = PAIR, seed: int = 0) -> Pair | None:
 def test_names_are_capitalised_words_inside_both_sentences() -> None:
     pairs = [("I saw Boston.", "J'ai vu Boston."), ("Yes, Paris it is.", "Oui, c'est Rome.")] * 3
     assert copied_names([*pairs, ("I saw Rio.", "J'ai vu Rio.")]) == ["Boston"]
+
+
+def test_a_word_that_stands_more_often_in_small_letters_is_no_name() -> None:
+    named = [("The Town Hall of Oslo", "Le Town Hall d'Oslo")] * 3
+    assert copied_names([*named, *[("a town, a hall", "une ville")] * 4]) == ["Oslo"]
+    assert set(copied_names([*named, *[("a town, a hall", "une ville")] * 2])) == {"Town", "Hall", "Oslo"}
 
 
 def test_a_name_is_replaced_alike_and_never_by_one_that_french_would_elide() -> None:
@@ -48,7 +56,6 @@ def test_numbers_change_alike_and_keep_their_length() -> None:
     ("kind", "holds"),
     [
         ("lower", lambda pair: pair[0].startswith("tom has 25 cats") and pair[1].startswith("tom a 25 chats")),
-        ("upper", lambda pair: pair[0].startswith("TOM HAS") and pair[1].startswith("TOM A")),
         ("unfinished", lambda pair: pair == ("Tom has 25 cats", "Tom a 25 chats")),
         ("list_item", lambda pair: pair[0].removesuffix(PAIR[0]) == pair[1].removesuffix(PAIR[1]) != ""),
         ("quoted", lambda pair: PAIR[0] in pair[0] and PAIR[1] in pair[1] and pair[0] != PAIR[0]),
@@ -64,10 +71,12 @@ def test_both_sides_change_alike(kind: str, holds: Callable[[Pair], bool]) -> No
 
 
 def test_as_many_pairs_as_asked_for_and_the_same_each_time() -> None:
-    first, second = (list(augmented([PAIR, ("Yes.", "Oui.")], NAMES, 200)) for _ in range(2))
+    first, second = (list(augmented([PAIR, ("Yes.", "Oui.")], NAMES, SHORT, 200)) for _ in range(2))
     assert first == second
     assert len(first) == 200
     assert any(source == target for source, target in first)
+    assert ("Thank you!", "Merci !") in first
+    assert any(source != "Thank you!" and "hank you" in source for source, _ in first)
     assert len({verbatim(random.Random(seed)) for seed in range(50)}) == 50
 
 
@@ -75,10 +84,13 @@ def test_pairs_that_may_be_held_out_are_left_alone(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(augment, "_LEFT_ALONE", 2)
     lines = ["held one\ttenu un", "held two\ttenu deux", *["we saw Boston\tnous vîmes Boston"] * 9]
     (tmp_path / "books.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    output = tmp_path / "out"
-    monkeypatch.setattr("sys.argv", ["augment", str(tmp_path), str(output), "--pairs", "100"])
+    output, lexicon = tmp_path / "out", tmp_path / "lexicon"
+    lexicon.write_text("window\tfenêtre\n", encoding="utf-8")
+    arguments = [str(tmp_path), str(output), "--lexicon", str(lexicon), "--pairs", "100"]
+    monkeypatch.setattr("sys.argv", ["augment", *arguments])
     augment.main()
     written = output.read_text(encoding="utf-8")
     assert len(written.splitlines()) == 100
     assert "boston" in written.lower()
     assert "held" not in written.lower()
+    assert "fenêtre" in written.lower()

@@ -47,3 +47,20 @@ def test_a_run_that_left_them_out_passes(
             main()
         assert exit_info.value.code == code
         shutil.rmtree(run / "data")
+
+
+def test_test_sets_are_written_without_what_was_seen_in_either_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "books.tsv").write_text("A cat!\tun tigre\na tiger\tUN CHIEN\n")
+    (tmp_path / "news.en").write_text("a cat\na dog\na bird\n...\n")
+    (tmp_path / "news.fr").write_text("un chat\nun chien\nun oiseau\n...\n")
+    unseen = tmp_path / "unseen"
+    monkeypatch.setattr(sys, "argv", ["check_overlap", str(tmp_path), str(tmp_path), "--write", str(unseen)])
+    main()
+    assert (unseen / "news.en").read_text() == "a bird\n...\n"
+    assert (unseen / "news.fr").read_text() == "un oiseau\n...\n"
+    monkeypatch.setattr(sys, "argv", ["check_overlap", str(tmp_path), str(unseen)])
+    with pytest.raises(SystemExit) as exit_info:
+        main()
+    assert exit_info.value.code == 0

@@ -1,0 +1,109 @@
+"""Short pairs for what users type first and corpora of sentences lack: phrases, words, prices, times, dates.
+
+The phrases are written by hand (``phrasebook.tsv``: greetings, questions, signs, menus, headings, letters).
+Prices, times and dates are made up, each in the way of its language.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from model.corpus import read_lines
+
+Pair = tuple[str, str]
+Formatted = Callable[[random.Random], Pair]
+
+PHRASEBOOK = Path(__file__).with_name("phrasebook.tsv")
+
+_THOUSANDS = " "
+_MONTHS = (
+    *(("January", "janvier"), ("February", "février"), ("March", "mars"), ("April", "avril"), ("May", "mai")),
+    *(("June", "juin"), ("July", "juillet"), ("August", "août"), ("September", "septembre"), ("October", "octobre")),
+    *(("November", "novembre"), ("December", "décembre")),
+)
+_WITH_PRICE = (
+    ("{}", "{}"),
+    ("It costs {}.", "Ça coûte {}."),
+    ("The book costs {}.", "Le livre coûte {}."),
+    ("The ticket costs {}.", "Le billet coûte {}."),
+    ("I paid {} for it.", "Je l'ai payé {}."),
+    ("The total is {}.", "Le total est de {}."),
+    ("The price is {}.", "Le prix est de {}."),
+    ("Price: {}", "Prix : {}"),
+)
+_WITH_TIME = (
+    ("It is {}.", "Il est {}."),
+    ("The train leaves at {}.", "Le train part à {}."),
+    ("The bus arrives at {}.", "Le bus arrive à {}."),
+    ("The meeting starts at {}.", "La réunion commence à {}."),
+    ("The museum opens at {}.", "Le musée ouvre à {}."),
+    ("See you at {}!", "Rendez-vous à {} !"),
+)
+_WITH_DATE = (
+    ("{}", "{}"),
+    ("Paris, {}", "Paris, le {}"),
+    ("The meeting is on {}.", "La réunion est le {}."),
+    ("She was born on {}.", "Elle est née le {}."),
+    ("The exhibition ends on {}.", "L'exposition se termine le {}."),
+    ("Last updated on {}", "Dernière mise à jour le {}"),
+)
+
+
+def read_phrases(path: Path = PHRASEBOOK) -> list[Pair]:
+    """Two columns, English and French."""
+    pairs = (line.split("\t") for line in read_lines(path))
+    return [(first, second) for first, second in pairs]
+
+
+def price(source: random.Random) -> Pair:
+    """``$1,250.50`` and ``1 250,50 $``."""
+    sign = source.choice("$€£")
+    whole, cents = source.randint(1, 10 ** source.randint(1, 5)), source.randint(0, 99)
+    tail = source.random() < 0.6
+    english = f"{sign}{whole:,}" + (f".{cents:02d}" if tail else "")
+    french = f"{whole:,}".replace(",", _THOUSANDS) + (f",{cents:02d}" if tail else "") + f" {sign}"
+    return _filled(_WITH_PRICE, (english, french), source)
+
+
+def time(source: random.Random) -> Pair:
+    """``9:05`` and ``9 h 05``."""
+    hour, minute = source.randint(0, 23), source.randint(0, 59)
+    return _filled(_WITH_TIME, (f"{hour}:{minute:02d}", f"{hour} h {minute:02d}"), source)
+
+
+def date(source: random.Random) -> Pair:
+    """``5 March 2024`` or ``March 5, 2024``, and ``5 mars 2024``."""
+    month, mois = source.choice(_MONTHS)
+    day, year = source.randint(1, 28), source.randint(1800, 2060)
+    english = f"{day} {month} {year}" if source.random() < 0.5 else f"{month} {day}, {year}"
+    return _filled(_WITH_DATE, (english, f"{'1er' if day == 1 else day} {mois} {year}"), source)
+
+
+class ShortTexts:
+    """Draws short pairs: half of them phrases, a third words, the rest prices, times and dates."""
+
+    def __init__(self, phrases: Sequence[Pair], words: Sequence[Pair]) -> None:
+        """``words``: pairs in small letters, as ``model.lexicon`` finds them."""
+        self._phrases = phrases
+        self._words = words
+
+    def __call__(self, source: random.Random) -> Pair:
+        """One pair."""
+        (kind,) = source.choices((self._phrase, self._word, price, time, date), (48, 32, 10, 4, 6))
+        return kind(source)
+
+    def _phrase(self, source: random.Random) -> Pair:
+        return source.choice(self._phrases)
+
+    def _word(self, source: random.Random) -> Pair:
+        first, second = source.choice(self._words)
+        return (first, second) if source.random() < 0.5 else (_capitalised(first), _capitalised(second))
+
+
+def _filled(templates: Sequence[Pair], values: Pair, source: random.Random) -> Pair:
+    first, second = source.choice(templates)
+    return first.format(values[0]), second.format(values[1])
+
+
+def _capitalised(word: str) -> str:
+    return word[0].upper() + word[1:]

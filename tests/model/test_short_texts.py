@@ -1,0 +1,45 @@
+import random
+import re
+
+from app.text.normalise import normalise
+from model.corpus import bare_form, drop_reason
+from model.short_texts import ShortTexts, date, price, read_phrases, time
+
+
+def test_the_phrasebook_is_fit_for_training() -> None:
+    phrases = read_phrases()
+    assert len(phrases) > 300
+    assert len(set(phrases)) == len(phrases)
+    for first, second in phrases:
+        assert drop_reason(first, second) is None
+        assert (normalise(first), normalise(second)) == (first, second)
+        assert first.endswith("?") == second.endswith("?")
+        assert bare_form(first)
+
+
+def test_prices_times_and_dates_say_the_same_in_both_languages() -> None:
+    for seed in range(200):
+        english, french = price(random.Random(seed))
+        (sign,) = set("$€£") & set(english)
+        assert sign in french
+        assert re.sub(r"\D", "", english) == re.sub(r"\D", "", french)
+        assert ("." in english.rstrip(".")) == bool(re.search(r"\d,\d\d ", french))
+        english, french = time(random.Random(seed))
+        assert [int(part) for part in re.findall(r"\d+", english)] == [int(part) for part in re.findall(r"\d+", french)]
+        english, french = date(random.Random(seed))
+        assert sorted(re.findall(r"\d+", english)) == sorted(re.findall(r"\d+", french))
+
+
+def test_the_first_of_a_month_is_an_ordinal_in_french() -> None:
+    firsts = [french for english, french in (date(random.Random(seed)) for seed in range(500)) if "1er" in french]
+    assert firsts
+    assert not any(re.search(r"\b1 [a-zé]", french) for _, french in (date(random.Random(seed)) for seed in range(500)))
+
+
+def test_every_kind_is_drawn() -> None:
+    short = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")])
+    source = random.Random(3)
+    drawn = {short(source) for _ in range(300)}
+    assert {("Thank you!", "Merci !"), ("cat", "chat"), ("Cat", "Chat")} <= drawn
+    assert any("€" in french for _, french in drawn)
+    assert any(re.search(r"\d h \d\d", french) for _, french in drawn)
