@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from app.attention.axes import TokenList, count_values
 from app.attention.maps import AttentionMap, make_map
 from app.attention.selection import AttentionDepths, ChosenMaps, Family, choose
 from app.attention.signals import SignalWord, Thresholds, find_signals
+from app.crew import Crew
 from app.engine.step_model import ExplainModel, Explanation, Float32, HeadMasks
 from app.errors import InvalidInput
 from app.explanation import (
@@ -26,7 +28,7 @@ from app.explanation import (
 )
 from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import Span, TokenisedText
+from app.text.tokens import Span, Token, TokenisedText, Word
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,14 @@ class ExplainerSettings:
         alignment: how word alignments read cross-attention.
         max_attention_values: most weights in one JSON answer; base64 and npz may hold 50 times as many.
         thresholds: of signals, by (source, target) language; a direction left out has the defaults.
+        threads: how many sentences of one request are explained at the same time.
     """
 
     depths: AttentionDepths
     alignment: AlignmentRule
     max_attention_values: int
     thresholds: Mapping[tuple[str, str], Thresholds]
+    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Explainer:
         self._model = model
         self._settings = settings
         self._room = AnswerRoom(settings.max_attention_values)
+        self._crew = Crew(settings.threads - 1)
 
     def resolve(
         self, wanted: ExplanationRequest | None, head_mask: HeadMask | None, direction: tuple[str, str]
@@ -133,11 +138,12 @@ class Explainer:
         every = [segment for segments in placed for segment in segments]
         self._check_maps(asked, every)
         self._room.check_soft(asked.wanted, every)
+        explained = iter(self._crew.map(lambda segment: self._explain(segment, asked), every, check))
         return [
             ExplainedText(
                 text.text,
                 text.target_text,
-                tuple(self._explain(segment, asked, check) for segment in segments),
+                tuple(islice(explained, len(segments))),
                 asked.wanted,
                 muted=asked.masks is not None,
             )
@@ -151,9 +157,8 @@ class Explainer:
             values = sum(count_values(chosen, *_lists(segment)) for segment in read)
             self._room.check_maps(values, chosen.selection.format, asked.wanted.path.rstrip(".") or "families")
 
-    def _explain(self, segment: ExplainedSegment, asked: Asked, check: Callable[[], None]) -> ExplainedSegment:
+    def _explain(self, segment: ExplainedSegment, asked: Asked) -> ExplainedSegment:
         """``segment`` with everything that was asked for."""
-        check()
         source_ids = [token.id for token in segment.source.tokenised.tokens]
         if not source_ids:
             return segment
@@ -259,9 +264,17 @@ def _place(text: TextPairs, unit: OffsetUnit) -> list[ExplainedSegment]:
 
 
 def _side(tokenised: TokenisedText, span: Span, convert: OffsetConverter) -> ExplainedSide:
+    place = convert(span)
+    if place == span and span[0] == 0:  # the text begins with it, and every character counts as one: nothing moves
+        return ExplainedSide(place, tokenised)
+
     def moved(inner: Span) -> Span:
         return convert((inner[0] + span[0], inner[1] + span[0]))
 
-    tokens = (replace(token, span=token.span and moved(token.span)) for token in tokenised.tokens)
-    words = (replace(word, span=moved(word.span)) for word in tokenised.words)
-    return ExplainedSide(convert(span), TokenisedText(tokenised.text, tuple(tokens), tuple(words)))
+    # Made anew instead of with ``replace``, which takes three times as long.
+    tokens = (
+        Token(token.piece, token.id, token.span and moved(token.span), token.word, token.special)
+        for token in tokenised.tokens
+    )
+    words = (Word(word.text, moved(word.span), word.tokens) for word in tokenised.words)
+    return ExplainedSide(place, TokenisedText(tokenised.text, tuple(tokens), tuple(words)))

@@ -23,7 +23,7 @@ from app.attention.selection import AttentionDepths
 from app.attention.signals import Thresholds
 from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings
-from app.memory import return_freed_memory
+from app.memory import collect_seldom, return_freed_memory
 from app.metrics import Metric, engine_metrics
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import (
@@ -82,9 +82,12 @@ def compose(settings: Settings) -> Running:
     """
     return_freed_memory()
     directory = open_model_directory(settings.model)
-    translator_settings = _translator_settings(settings, directory)
     options = RuntimeOptions(settings.provider, settings.precision, settings.threads)
-    batches = settings.engine_threads or _engine_threads(options)
+    at_once = _engine_threads(options)
+    translator_settings = _translator_settings(settings, directory, explaining_threads=at_once)
+    batches = settings.engine_threads or at_once
+    # A pass over a whole pair is large enough to be shared out, which a step is not.
+    explaining = dataclasses.replace(options, threads=settings.threads or engine_threads(usable_cores()))
     if settings.threads == 0:
         options = dataclasses.replace(options, threads=max(1, usable_cores() // batches))
     tokenizer = Tokenizer(directory.tokenizer_path)
@@ -98,9 +101,10 @@ def compose(settings: Settings) -> Running:
         translator_settings,
         tokenizer,
         engine,
-        OnnxExplainModel(directory, options),
+        OnnxExplainModel(directory, explaining),
     )
     engine.start()
+    collect_seldom()
     return Running(
         translator,
         translator_settings.beam_size,
@@ -161,7 +165,7 @@ def _request_limits(settings: Settings, running: Running) -> RequestLimits:
     )
 
 
-def _translator_settings(settings: Settings, directory: ModelDirectory) -> TranslatorSettings:
+def _translator_settings(settings: Settings, directory: ModelDirectory, explaining_threads: int) -> TranslatorSettings:
     config = directory.config
     architecture = config.architecture
     return TranslatorSettings(
@@ -173,6 +177,7 @@ def _translator_settings(settings: Settings, directory: ModelDirectory) -> Trans
         deadline_seconds=settings.deadline_seconds,
         alignment=_alignment(config),
         thresholds=_thresholds(directory),
+        explaining_threads=explaining_threads,
     )
 
 

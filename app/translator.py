@@ -36,6 +36,7 @@ class TranslatorSettings:
         deadline_seconds: from a request's arrival to its answer.
         alignment: how word alignments read cross-attention.
         thresholds: of signals, for the directions in which they were measured.
+        explaining_threads: how many sentences of one request are explained at the same time.
     """
 
     directions: tuple[tuple[str, str], ...]
@@ -46,6 +47,7 @@ class TranslatorSettings:
     deadline_seconds: float
     alignment: AlignmentRule
     thresholds: Mapping[tuple[str, str], Thresholds] = field(default_factory=dict)
+    explaining_threads: int = 1
 
 
 class Translator:
@@ -67,7 +69,11 @@ class Translator:
         self._muted = MutedSearch(explain_model, engine)
         self._explaining = Abandonable(_EXPLAINED_AT_ONCE)
         explaining = ExplainerSettings(
-            settings.depths, settings.alignment, settings.max_attention_values, settings.thresholds
+            settings.depths,
+            settings.alignment,
+            settings.max_attention_values,
+            settings.thresholds,
+            settings.explaining_threads,
         )
         self._explainer = Explainer(tokenizer, explain_model, explaining)
 

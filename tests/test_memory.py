@@ -37,3 +37,15 @@ def test_freed_arrays_leave_the_process(own_choice: bool) -> None:
     assert bool(int(changed)) is not own_choice
     # Fifty arrays of 1.6 MB stay, fifty are gone: with heaps their pages remain.
     assert (float(kept_mb) < 100) is not own_choice
+
+
+def test_what_lives_as_long_as_the_process_is_not_looked_through_again() -> None:
+    program = (
+        "import gc; from app.memory import collect_seldom; kept = [[] for _ in range(9_000)]; collect_seldom(); "
+        "print(gc.get_freeze_count(), len(gc.get_objects()), gc.isenabled())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    frozen, looked_through, enabled = done.stdout.split()
+    assert int(frozen) > 9_000
+    assert int(looked_through) < 1_000
+    assert enabled == "True"

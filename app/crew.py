@@ -1,0 +1,70 @@
+"""Work on the items of a list in several threads at once: results in order, the first error ends it."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Crew:
+    """Callers work themselves; ``helpers`` threads, shared by all callers, join in where they are free.
+
+    However many call, no more than ``helpers`` threads are started, and nobody waits for one of them to get free.
+    """
+
+    def __init__(self, helpers: int) -> None:
+        self._helpers = helpers
+        self._pool = ThreadPoolExecutor(helpers, "crew") if helpers else None
+
+    def map(self, work: Callable[[T], R], items: Sequence[T], check: Callable[[], None]) -> list[R]:
+        """``work`` of every item, in order; ``check`` is called before each, in the same thread.
+
+        Once one of the two has raised no other item is begun. Nothing runs on after the call.
+
+        Raises:
+            Exception: what ``check`` or ``work`` raised, of the earliest item if of several.
+        """
+        job = _Job(work, items, check)
+        asked = min(self._helpers, len(items) - 1)
+        calls = [self._pool.submit(job.run) for _ in range(asked)] if self._pool else []
+        try:
+            job.run()
+        finally:
+            # Who has not come yet need not come; the others end with the item that they are at.
+            wait([call for call in calls if not call.cancel()])
+        return job.results()
+
+
+class _Job(Generic[T, R]):
+    """One list; every thread that calls ``run`` takes items until there are none left."""
+
+    def __init__(self, work: Callable[[T], R], items: Sequence[T], check: Callable[[], None]) -> None:
+        self._work = work
+        self._items = items
+        self._check = check
+        self._numbers = iter(range(len(items)))
+        self._lock = threading.Lock()
+        self._found: dict[int, R] = {}
+        self._errors: dict[int, Exception] = {}
+
+    def run(self) -> None:
+        """Returns when no item is left to begin; raises nothing."""
+        while (number := self._next()) is not None:
+            try:
+                self._check()
+                self._found[number] = self._work(self._items[number])
+            except Exception as error:  # raised again in the caller's thread
+                self._errors[number] = error
+
+    def results(self) -> list[R]:
+        """What ``Crew.map`` returns or raises."""
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [self._found[number] for number in range(len(self._items))]
+
+    def _next(self) -> int | None:
+        with self._lock:
+            return None if self._errors else next(self._numbers, None)
