@@ -76,20 +76,26 @@ def align(cross: Float32, rule: AlignmentRule, source_words: Groups, target_word
     """
     shift = 1 if rule.name == "shifted" else 0
     weights = cross[rule.layer].mean(axis=0, dtype=np.float32)
-    # Weights add up over the pieces of a source word, and are averaged over those of a target word.
-    by_source = weights @ _membership(source_words, weights.shape[1]).T
     # At the model's length limit the last piece is never fed; its own row is the nearest there is.
-    aligned_by = [min(piece + shift, len(weights) - 1) for piece in range(len(weights))]
-    rows_of = [[aligned_by[piece] for piece in pieces] for pieces in target_words]
-    soft = np.zeros((len(target_words), len(source_words)), dtype=np.float32)
-    links: set[tuple[int, int]] = set()
-    word_of = {piece: word for word, pieces in enumerate(source_words) for piece in pieces}
-    keys = np.array(sorted(word_of), dtype=np.int64)
-    for target, rows in enumerate(rows_of if len(keys) else ()):
-        soft[target] = by_source[rows].mean(axis=0)
-        links |= {(word_of[int(keys[best])], target) for best in weights[rows][:, keys].argmax(axis=1)}
-    found = (Link(source, target, float(soft[target, source])) for source, target in sorted(links))
-    return Alignment(rule, soft, tuple(found), weights[aligned_by])
+    aligned_by = np.minimum(np.arange(len(weights)) + shift, len(weights) - 1)
+    pieces = weights[aligned_by]
+    keys = np.array([key for group in source_words for key in group], dtype=np.int64)
+    if not len(keys) or not target_words:
+        return Alignment(rule, np.zeros((len(target_words), len(source_words)), dtype=np.float32), (), pieces)
+    word_of = np.repeat(np.arange(len(source_words)), [len(group) for group in source_words])
+    rows = np.array([row for group in target_words for row in group], dtype=np.int64)
+    sizes = [len(group) for group in target_words]
+    # Weights add up over the pieces of a source word, and are averaged over those of a target word.
+    by_source = (weights @ _membership(source_words, weights.shape[1]).T)[aligned_by[rows]]
+    starts = np.cumsum([0, *sizes[:-1]])
+    soft: Float32 = by_source[starts]
+    for target, (start, size) in enumerate(zip(starts.tolist(), sizes, strict=True)):
+        if size > 1:
+            soft[target] = by_source[start : start + size].mean(axis=0)
+    sources = word_of[pieces[np.ix_(rows, keys)].argmax(axis=1)]
+    links = sorted(set(zip(sources.tolist(), np.repeat(np.arange(len(sizes)), sizes).tolist(), strict=True)))
+    scores = soft.tolist()
+    return Alignment(rule, soft, tuple(Link(*link, scores[link[1]][link[0]]) for link in links), pieces)
 
 
 def _membership(words: Groups, pieces: int) -> Float32:

@@ -112,43 +112,48 @@ def find_signals(
         *_unlikely(log_probs, target, thresholds.low_logprob),
     ]
     eos_mass = float(cross[alignment.rule.layer].mean(axis=0)[:, -1].mean())
-    return Signals(float(log_probs.mean()), tuple(map(float, mass)), eos_mass, tuple(found))
+    return Signals(float(log_probs.mean()), tuple(mass.tolist()), eos_mass, tuple(found))
 
 
 def _ignored(mass: Float32, source: Sequence[SignalWord], limit: float) -> Iterator[Signal]:
-    for index, word in enumerate(source):
-        if word.bare and mass[index] < limit:
-            yield Signal("ignored_source", "source", index, index, word.span, float(mass[index]), limit)
+    for index in np.flatnonzero(mass < limit).tolist():
+        if source[index].bare:
+            yield Signal("ignored_source", "source", index, index, source[index].span, float(mass[index]), limit)
 
 
 def _unsourced(soft: Float32, target: Sequence[SignalWord], limit: float) -> Iterator[Signal]:
-    for index, word in enumerate(target):
-        most = float(soft[index].max(initial=0.0))
-        if word.bare and most < limit:
-            yield Signal("unsourced_target", "target", index, index, word.span, most, limit)
+    for index, most in enumerate(soft.max(axis=1, initial=0.0).tolist()):
+        if most < limit and target[index].bare:
+            yield Signal("unsourced_target", "target", index, index, target[index].span, most, limit)
 
 
 def _unlikely(log_probs: Float32, target: Sequence[SignalWord], limit: float) -> Iterator[Signal]:
+    each = log_probs.tolist()
     for index, word in enumerate(target):
-        mean = float(np.mean([log_probs[token] for token in word.tokens]))
+        one, tokens = len(word.tokens) == 1, list(word.tokens)
+        mean = each[tokens[0]] if one else float(log_probs[tokens].mean())
         if mean < limit:
             yield Signal("low_logprob", "target", index, index, word.span, mean, limit)
 
 
 def _repeated(source: Sequence[SignalWord], target: Sequence[SignalWord], longest: int) -> Iterator[Signal]:
     """Phrases said twice in a row, where the source does not repeat itself at that length."""
+    said, read = [word.bare for word in target], [word.bare for word in source]
     for length in range(1, longest + 1):
-        if any(True for _ in _repetitions(source, length)):
+        starts = list(_repetitions(said, length))
+        if not starts or any(True for _ in _repetitions(read, length)):
             continue
-        for start in _repetitions(target, length):
+        for start in starts:
             last = start + 2 * length - 1
             span = (target[start].span[0], target[last].span[1])
             yield Signal("repetition", "target", start, last, span, 2.0, 2.0)
 
 
-def _repetitions(words: Sequence[SignalWord], length: int) -> Iterator[int]:
-    bare = [word.bare for word in words]
+def _repetitions(bare: Sequence[str], length: int) -> Iterator[int]:
     for start in range(len(bare) - 2 * length + 1):
+        # Most places end here: their first words already differ.
+        if bare[start] != bare[start + length]:
+            continue
         phrase = bare[start : start + length]
         if phrase != bare[start + length : start + 2 * length] or not any(phrase):
             continue
@@ -161,9 +166,13 @@ def _repetitions(words: Sequence[SignalWord], length: int) -> Iterator[int]:
 
 def _copied(source: Sequence[SignalWord], target: Sequence[SignalWord], fewest: int) -> Iterator[Signal]:
     """Runs of words that stand in the source just so: one alike may be a name or a cognate, several are not."""
+    places: dict[str, list[int]] = {}
+    for index, word in enumerate(source):
+        places.setdefault(word.text, []).append(index)
     start = 0
     while start < len(target):
-        length = max((_common(source, target, first, start) for first in range(len(source))), default=0)
+        alike = places.get(target[start].text, ())
+        length = max((_common(source, target, first, start) for first in alike), default=0)
         words = sum(1 for word in target[start : start + length] if any(map(str.isalpha, word.text)))
         if words >= fewest:
             last = start + length - 1
