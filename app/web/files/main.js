@@ -76,10 +76,18 @@ async function load() {
   const last = explainable().length - 1;
   const wanted = Math.max(0, Math.min(Number(state().segment) || 0, last));
   byId("sentence").value = wanted;
+  showRecased(explainable()[wanted]);
   byId("view").setAttribute("aria-busy", "true");
   await choose(wanted);
   await render();
   if (state().view === "compare" && otherText()) await compare();
+}
+
+/** Words are in capitals then, pieces are not: that would puzzle who is not told. */
+function showRecased(sentence) {
+  const note = byId("recased");
+  note.hidden = !sentence?.recased;
+  if (!note.hidden) say(note.textContent);
 }
 
 async function compare() {
