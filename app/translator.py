@@ -1,7 +1,7 @@
 """Text to translation: the whole path in reading order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -126,7 +126,7 @@ class Translator:
         asked = self._explainer.resolve(request.wanted, request.head_mask, (request.source, request.target))
         async with self._deadline():
             pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
-            return (await self._explain([pairs], asked))[0]
+            return (await self._explain(lambda: [pairs], asked))[0]
 
     @asynccontextmanager
     async def _deadline(self) -> AsyncIterator[None]:
@@ -137,8 +137,9 @@ class Translator:
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 
-    async def _explain(self, texts: Sequence[TextPairs], asked: Asked) -> list[ExplainedText]:
-        return await self._explaining.run(lambda check: self._explainer.explain(texts, asked, check))
+    async def _explain(self, texts: Callable[[], Sequence[TextPairs]], asked: Asked) -> list[ExplainedText]:
+        """``texts`` takes half a millisecond a sentence, so it is called where others do not wait for it."""
+        return await self._explaining.run(lambda check: self._explainer.explain(texts(), asked, check))
 
     async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
@@ -153,8 +154,8 @@ class Translator:
         translations = [self._writer.translation(*pair) for pair in pairs]
         usage = usage_of(request, translations, texts)
         if asked.wanted is not None:
-            work = [self._writer.pairs(request, *both) for both in zip(request.texts, translations, found, strict=True)]
-            explained = await self._explain(work, asked)
+            written = tuple(zip(request.texts, translations, found, strict=True))
+            explained = await self._explain(lambda: [self._writer.pairs(request, *one) for one in written], asked)
             translations = [
                 replace(translation, explained=one) for translation, one in zip(translations, explained, strict=True)
             ]
