@@ -22,7 +22,7 @@ _CASES = frozenset({"Lu", "Ll", "Lt"})
 _SIGNS = frozenset("µ")
 
 # Words that a language writes with a capital wherever they stand; the I of "I.E." is none.
-_ALWAYS_CAPITAL = {"en": re.compile(r"(?<![\w.])I(?!\w|\.\w)")}
+_ALWAYS_CAPITAL = {"en": re.compile(r"(?<![\w.])I(?![\w\u0300-\u036f]|\.\w)")}
 
 
 def stands_in_capitals(text: str) -> bool:
