@@ -86,8 +86,6 @@ def compose(settings: Settings) -> Running:
     at_once = _engine_threads(options)
     translator_settings = _translator_settings(settings, directory, explaining_threads=at_once)
     batches = settings.engine_threads or at_once
-    # A pass over a whole pair is large enough to be shared out, which a step is not.
-    explaining = dataclasses.replace(options, threads=settings.threads or engine_threads(usable_cores()))
     if settings.threads == 0:
         options = dataclasses.replace(options, threads=max(1, usable_cores() // batches))
     tokenizer = Tokenizer(directory.tokenizer_path)
@@ -101,7 +99,7 @@ def compose(settings: Settings) -> Running:
         translator_settings,
         tokenizer,
         engine,
-        OnnxExplainModel(directory, explaining),
+        OnnxExplainModel(directory, options),
     )
     engine.start()
     collect_seldom()

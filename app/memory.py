@@ -36,6 +36,5 @@ def collect_seldom() -> None:
     What exists now is never looked through again, and what is new only when there is much of it: answers with
     attention took a tenth longer for it.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])

@@ -144,7 +144,7 @@ def padding(metrics: str) -> dict[str, float]:
 def attention_costs(
     client: httpx.Client, lines: Sequence[str], body: dict[str, Any], sentences: int, repetitions: int
 ) -> list[AttentionCost]:
-    """Every form in every repetition, each with other lines than the repetition before."""
+    """Every form in every repetition, each with other lines than the repetition before and another form first."""
     layer = client.get("/info").json()["model"]["alignment_layer"]
     forms: dict[str, dict[str, Any]] = {
         "none": {},
@@ -156,7 +156,8 @@ def attention_costs(
     sizes: dict[str, list[int]] = {name: [] for name in forms}
     for repetition in range(_WARM_UP + repetitions):
         texts = [lines[(repetition * sentences + number) % len(lines)] for number in range(sentences)]
-        for name, form in forms.items():
+        first = repetition % len(forms)
+        for name, form in [*forms.items()][first:] + [*forms.items()][:first]:
             began = time.perf_counter()
             answer = client.post("/translate", json={**body, "text": texts, **form})
             if repetition >= _WARM_UP:
