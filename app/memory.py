@@ -33,8 +33,8 @@ def return_freed_memory() -> bool:
 def collect_seldom() -> None:
     """Makes the search for cycles cheap, once all that lives as long as the process is there.
 
-    What exists now is never looked through again, and what is new only when there is much of it: answers with
-    attention took a tenth longer for it.
+    What exists now is never looked through again, and what is new only when there is much of it: one to three per
+    cent of the CPU time of answers with attention.
     """
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
