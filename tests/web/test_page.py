@@ -212,7 +212,7 @@ def test_another_text_in_the_address_is_translated(page: Any) -> None:
     assert "cat" in page.inner_text("#translation")
     assert page.input_value("#text") == "Le chat dort."
     assert (page.input_value("#direction"), page.input_value("#beam")) == ("fr en", "2")
-    assert page.get_attribute("#tab-grid", "aria-selected") == "true"
+    until(page, "document.getElementById('tab-grid').getAttribute('aria-selected') === 'true'")
     assert page.evaluate("document.getElementById('about').open")
 
 
