@@ -35,13 +35,13 @@ def test_what_was_exported_opens(directory: Path) -> None:
 
 
 def test_every_fault_of_a_damaged_directory_is_listed(directory: Path) -> None:
-    (directory / "explain.onnx").unlink()
+    (directory / "explain_decoder.onnx").unlink()
     with (directory / "weights.bin").open("r+b") as file:
         file.write(b"!")
     (directory / "certificate.json").write_text("{}")
     assert faults(directory) == (
         "certificate.json differs from its checksum",
-        "explain.onnx is missing",
+        "explain_decoder.onnx is missing",
         "weights.bin differs from its checksum",
     )
 
