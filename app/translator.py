@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from app.abandonable import Abandonable
@@ -18,6 +18,7 @@ from app.explainer import Asked, Explainer, ExplainerSettings, TextPairs
 from app.explanation import ExplainedText, ExplainRequest
 from app.muted_search import MutedSearch
 from app.pairing import pair_texts
+from app.places import Places
 from app.reading import Part, read_text
 from app.reading_ahead import Reader
 from app.streaming import Place, Tell, Watch
@@ -26,6 +27,8 @@ from app.translation import ModelInfo, TranslateRequest, TranslateResult, in_uni
 from app.writing import Writer, usage_of
 
 _EXPLAINED_AT_ONCE = 2
+MOST_EXPLAINED = 64
+"""Requests for explanations that are inside, nearly all of them waiting for their turn."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class Translator:
         self._writer = Writer(tokenizer, engine.limits.target_len)
         self._muted = MutedSearch(explain_model, engine)
         self._explaining = Abandonable(_EXPLAINED_AT_ONCE)
+        self._explained = Places(MOST_EXPLAINED, "explanations")
         explaining = ExplainerSettings(
             settings.depths,
             settings.alignment,
@@ -106,8 +110,9 @@ class Translator:
             QueueFull, NotReady, DeadlineExceeded, EngineFailed: from the engine.
         """
         asked = self._explainer.resolve(request.explain, request.head_mask, (request.source, request.target))
-        async with self._deadline():
-            return await self._translate(request, asked, tell)
+        with self._explained.one() if asked.wanted else nullcontext():
+            async with self._deadline():
+                return await self._translate(request, asked, tell)
 
     async def explain(self, request: ExplainRequest) -> ExplainedText:
         """Explains a text alone, with the model's own translation, or with the one given.
@@ -125,6 +130,10 @@ class Translator:
             return explained
         self._check_ready()
         asked = self._explainer.resolve(request.wanted, request.head_mask, (request.source, request.target))
+        with self._explained.one():
+            return await self._explain_pair(request, asked)
+
+    async def _explain_pair(self, request: ExplainRequest, asked: Asked) -> ExplainedText:
         async with self._deadline():
             pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
             with self._explainer.reading([], asked) as read:

@@ -31,6 +31,7 @@ ALLOWED = {
         "app.reading_ahead",
         "app.text",
     },
+    "app.places": {"app.errors"},
     "app.pairing": {"app.engine.step_model", "app.errors", "app.explainer", "app.explanation", "app.text"},
     "app.abandonable": set[str](),
     "app.crew": set[str](),
@@ -38,6 +39,7 @@ ALLOWED = {
     "app.memory": set[str](),
     "app.metrics": {"app.engine.counts"},
     "app.muted_search": {"app.abandonable", "app.engine"},
+    "app.places": {"app.errors"},
     "app.runtime": {"numpy", "onnxruntime", "app.errors", "app.engine.step_model"},
     "app.translation": {"app.engine.hypotheses", "app.attention.alignment", "app.explanation", "app.text.offsets"},
     "app.translator": {
@@ -50,6 +52,7 @@ ALLOWED = {
         "app.explanation",
         "app.muted_search",
         "app.pairing",
+        "app.places",
         "app.reading",
         "app.reading_ahead",
         "app.streaming",

@@ -1,0 +1,61 @@
+import asyncio
+import contextlib
+from pathlib import Path
+
+import pytest
+
+from app import translator
+from app.errors import QueueFull
+from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
+from app.places import Places
+from app.text.tokenizer import Tokenizer
+from app.translation import TranslateRequest, TranslateResult
+from tests.test_translator import World
+
+WANTED = ExplanationRequest(None, alignment=True)
+
+
+def test_the_next_is_refused_until_somebody_leaves() -> None:
+    places = Places(1, "pictures")
+    for _ in range(2):
+        with places.one():
+            with pytest.raises(QueueFull, match="1 pictures are waiting, the queue holds 1") as refused:
+                places.one().__enter__()
+            assert refused.value.retry_after_seconds > 0
+
+
+def test_who_fails_leaves_too() -> None:
+    places = Places(1, "pictures")
+    with contextlib.suppress(ZeroDivisionError), places.one():
+        raise ZeroDivisionError
+    with places.one():
+        pass
+
+
+def test_more_explanations_than_places_are_refused_and_plain_requests_are_not(
+    tiny_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translator, "MOST_EXPLAINED", 2)
+    world = World(Tokenizer(tiny_tokenizer))
+    given = ExplainRequest("The cat.", "en", "fr", "Le chat.", WANTED)
+    asked = TranslateRequest(("The cat.",), "en", "fr", explain=WANTED)
+    plain = TranslateRequest(("The cat.",), "en", "fr")
+
+    async def scenario() -> list[object]:
+        calls = (
+            *(world.translator.explain(given) for _ in range(2)),
+            world.translator.explain(given),
+            world.translator.translate(asked),
+            world.translator.translate(plain),
+        )
+        together = await asyncio.gather(*calls, return_exceptions=True)
+        return [*together, await world.translator.translate(asked)]
+
+    *explained, first, second, third, later = asyncio.run(scenario())
+    world.engine.stop(5)
+    assert all(isinstance(one, ExplainedText) for one in explained)
+    for refused in (first, second):
+        assert isinstance(refused, QueueFull)
+        assert (refused.limit, refused.waiting) == (2, 2)
+    assert isinstance(third, TranslateResult)
+    assert isinstance(later, TranslateResult)
