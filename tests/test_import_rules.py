@@ -39,7 +39,6 @@ ALLOWED = {
     "app.memory": set[str](),
     "app.metrics": {"app.engine.counts"},
     "app.muted_search": {"app.abandonable", "app.engine"},
-    "app.places": {"app.errors"},
     "app.runtime": {"numpy", "onnxruntime", "app.errors", "app.engine.step_model"},
     "app.translation": {"app.engine.hypotheses", "app.attention.alignment", "app.explanation", "app.text.offsets"},
     "app.translator": {
