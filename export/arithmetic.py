@@ -48,7 +48,10 @@ class Arithmetic(Protocol):
 
 
 class FloatArithmetic:
-    """Float products over de-quantised weights; ONNX Runtime computes these constants when it opens the graph."""
+    """Float products over de-quantised weights; ONNX Runtime computes these constants when it opens the graph.
+
+    Only the rows of an embedding are turned into floats as they are looked up.
+    """
 
     def __init__(self, builder: GraphBuilder, element_type: int) -> None:
         self.element_type = element_type
