@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -13,10 +13,13 @@ class Crew:
     """Callers work themselves; ``helpers`` threads, shared by all callers, join in where they are free.
 
     However many call, no more than ``helpers`` threads are started, and nobody waits for one of them to get free.
+
+    Attributes:
+        helpers: how many.
     """
 
     def __init__(self, helpers: int) -> None:
-        self._helpers = helpers
+        self.helpers = helpers
         self._pool = ThreadPoolExecutor(helpers, "crew") if helpers else None
 
     def map(self, work: Callable[[T], R], items: Sequence[T], check: Callable[[], None]) -> list[R]:
@@ -28,7 +31,7 @@ class Crew:
             Exception: what ``check`` or ``work`` raised, of the earliest item if of several.
         """
         job = _Job(work, items, check)
-        asked = min(self._helpers, len(items) - 1)
+        asked = min(self.helpers, len(items) - 1)
         calls = [self._pool.submit(job.run) for _ in range(asked)] if self._pool else []
         try:
             job.run()
@@ -36,6 +39,14 @@ class Crew:
             # Who has not come yet need not come; the others end with the item that they are at.
             wait([call for call in calls if not call.cancel()])
         return job.results()
+
+    def begin(self, work: Callable[[T], R], item: T) -> "Future[R]":
+        """``work`` of one item in a helper's thread; there must be helpers.
+
+        Cancel the future before you wait for it: where that succeeds no helper has come to it, and none will.
+        """
+        assert self._pool is not None
+        return self._pool.submit(work, item)
 
 
 class _Job(Generic[T, R]):

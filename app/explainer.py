@@ -1,7 +1,9 @@
-"""From pairs of sentences to explanations: one pass of the explain model each, then words, maps, links, signals."""
+"""From pairs of sentences to explanations: read and explained by the model, then words, maps, links, signals."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -26,6 +28,7 @@ from app.explanation import (
     Prediction,
     Rival,
 )
+from app.reading_ahead import Reader, ReadingAhead, SourceIds
 from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.tokenizer import Tokenizer
 from app.text.tokens import Span, Token, TokenisedText, Word
@@ -91,6 +94,7 @@ class Explainer:
         self._settings = settings
         self._room = AnswerRoom(settings.max_attention_values)
         self._crew = Crew(settings.threads - 1)
+        self._ahead = ReadingAhead(self._crew)
 
     def resolve(
         self, wanted: ExplanationRequest | None, head_mask: HeadMask | None, direction: tuple[str, str]
@@ -125,20 +129,30 @@ class Explainer:
             raise InvalidInput(message, field=field, limit=list(expected), value=given)
         return np.array(rows, dtype=np.float32)
 
+    def reading(self, sources: Sequence[SourceIds], asked: Asked) -> AbstractContextManager[Reader]:
+        """Begins to read sources that will be explained; leaving the context abandons what was not begun by then."""
+        return self._ahead.begin(partial(self._model.read, masks=asked.masks), sources)
+
     def explain(
-        self, texts: Sequence[TextPairs], asked: Asked, check: Callable[[], None] = lambda: None
+        self,
+        texts: Sequence[TextPairs],
+        asked: Asked,
+        read: Reader,
+        check: Callable[[], None] = lambda: None,
     ) -> list[ExplainedText]:
-        """Explains every sentence of every text; ``check`` is called before each, what it raises ends the work.
+        """Explains every sentence of every text, with sources as ``read`` gives them.
+
+        ``check`` is called before each sentence, what it raises ends the work.
 
         Raises:
-            TooLarge: more attention weights than an answer may hold; nothing was computed.
+            TooLarge: more attention weights than an answer may hold; no sentence was explained.
         """
         assert asked.wanted is not None
         placed = [_place(text, asked.wanted.offset_unit) for text in texts]
         every = [segment for segments in placed for segment in segments]
         self._check_maps(asked, every)
         self._room.check_soft(asked.wanted, every)
-        explained = iter(self._crew.map(lambda segment: self._explain(segment, asked), every, check))
+        explained = iter(self._crew.map(lambda segment: self._explain(segment, asked, read), every, check))
         return [
             ExplainedText(
                 text.text,
@@ -157,19 +171,19 @@ class Explainer:
             values = sum(count_values(chosen, *_lists(segment)) for segment in read)
             self._room.check_maps(values, chosen.selection.format, asked.wanted.path.rstrip(".") or "families")
 
-    def _explain(self, segment: ExplainedSegment, asked: Asked) -> ExplainedSegment:
+    def _explain(self, segment: ExplainedSegment, asked: Asked, read: Reader) -> ExplainedSegment:
         """``segment`` with everything that was asked for."""
-        source_ids = [token.id for token in segment.source.tokenised.tokens]
+        source_ids = tuple(token.id for token in segment.source.tokenised.tokens)
         if not source_ids:
             return segment
         source, fed = _lists(segment)
+        read_source = read(source_ids)
         if segment.target is None:
-            weights = self._model.explain_source(source_ids, asked.masks)
             assert asked.chosen is not None
             family: Family = "encoder"
-            return replace(segment, maps={family: make_map(family, weights, asked.chosen, source, source)})
+            return replace(segment, maps={family: make_map(family, read_source.encoder, asked.chosen, source, source)})
         produced = [token.id for token in segment.target.side.tokenised.tokens]
-        explanation = self._model.explain(source_ids, produced, asked.masks)
+        explanation = self._model.explain(read_source, produced, asked.masks)
         assert fed is not None
         fed_pieces = tuple(self._tokenizer.pieces([self._tokenizer.special_ids.bos, *produced[:-1]]))
         fed = replace(fed, pieces=fed_pieces)

@@ -20,6 +20,7 @@ from app.muted_search import MutedSearch
 from app.pairing import pair_texts
 from app.places import Places
 from app.reading import Part, read_text
+from app.reading_ahead import Reader
 from app.streaming import Place, Tell, Watch
 from app.text.tokenizer import Tokenizer
 from app.translation import ModelInfo, TranslateRequest, TranslateResult, in_unit
@@ -135,7 +136,8 @@ class Translator:
     async def _explain_pair(self, request: ExplainRequest, asked: Asked) -> ExplainedText:
         async with self._deadline():
             pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
-            return (await self._explain(lambda: [pairs], asked))[0]
+            with self._explainer.reading([], asked) as read:
+                return (await self._explain(lambda: [pairs], asked, read))[0]
 
     @asynccontextmanager
     async def _deadline(self) -> AsyncIterator[None]:
@@ -146,9 +148,11 @@ class Translator:
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 
-    async def _explain(self, texts: Callable[[], Sequence[TextPairs]], asked: Asked) -> list[ExplainedText]:
+    async def _explain(
+        self, texts: Callable[[], Sequence[TextPairs]], asked: Asked, read: Reader
+    ) -> list[ExplainedText]:
         """``texts`` takes half a millisecond a sentence, so it is called where others do not wait for it."""
-        return await self._explaining.run(lambda check: self._explainer.explain(texts(), asked, check))
+        return await self._explaining.run(lambda check: self._explainer.explain(texts(), asked, read, check))
 
     async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
@@ -157,17 +161,23 @@ class Translator:
             await asyncio.to_thread(read_text, text, languages, self._tokenizer, longest) for text in request.texts
         ]
         watch = Watch(tell, self._tokenizer, _places(texts)) if tell else None
-        hypotheses = iter(await self._decode([part for parts in texts for part in parts], request, asked, watch))
-        found = [[next(hypotheses) if part.source_ids else [] for part in parts] for parts in texts]
-        pairs = zip(request.texts, texts, found, strict=True)
-        translations = [self._writer.translation(*pair) for pair in pairs]
-        usage = usage_of(request, translations, texts)
-        if asked.wanted is not None:
-            written = tuple(zip(request.texts, translations, found, strict=True))
-            explained = await self._explain(lambda: [self._writer.pairs(request, *one) for one in written], asked)
-            translations = [
-                replace(translation, explained=one) for translation, one in zip(translations, explained, strict=True)
-            ]
+        every = [part for parts in texts for part in parts]
+        ahead = [part.source_ids for part in every if part.source_ids] if asked.wanted else []
+        with self._explainer.reading(ahead, asked) as read:
+            hypotheses = iter(await self._decode(every, request, asked, watch))
+            found = [[next(hypotheses) if part.source_ids else [] for part in parts] for parts in texts]
+            pairs = zip(request.texts, texts, found, strict=True)
+            translations = [self._writer.translation(*pair) for pair in pairs]
+            usage = usage_of(request, translations, texts)
+            if asked.wanted is not None:
+                written = tuple(zip(request.texts, translations, found, strict=True))
+                explained = await self._explain(
+                    lambda: [self._writer.pairs(request, *one) for one in written], asked, read
+                )
+                translations = [
+                    replace(translation, explained=one)
+                    for translation, one in zip(translations, explained, strict=True)
+                ]
         placed = (in_unit(request.offset_unit, *one) for one in zip(request.texts, translations, strict=True))
         return TranslateResult(tuple(placed), usage)
 

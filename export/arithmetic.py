@@ -48,7 +48,10 @@ class Arithmetic(Protocol):
 
 
 class FloatArithmetic:
-    """Float products over de-quantised weights; ONNX Runtime computes these constants when it opens the graph."""
+    """Float products over de-quantised weights; ONNX Runtime computes these constants when it opens the graph.
+
+    Only the rows of an embedding are turned into floats as they are looked up.
+    """
 
     def __init__(self, builder: GraphBuilder, element_type: int) -> None:
         self.element_type = element_type
@@ -78,7 +81,9 @@ class FloatArithmetic:
 
     def look_up(self, ids: str, embedding: str) -> str:
         """See ``Arithmetic``."""
-        return self._builder.node("Gather", self._floats(embedding, by_row=True), ids)
+        rows = _rows(self._builder, ids, embedding)
+        wide = self.element_type == TensorProto.FLOAT
+        return rows if wide else self._builder.node("Cast", rows, to=self.element_type)
 
     def vector(self, name: str) -> str:
         """See ``Arithmetic``."""
@@ -140,11 +145,7 @@ class IntegerArithmetic:
 
     def look_up(self, ids: str, embedding: str) -> str:
         """See ``Arithmetic``."""
-        builder = self._builder
-        integers = builder.node("Gather", builder.stored(embedding), ids)
-        scale = builder.node("Gather", builder.stored(scale_name(embedding)), ids)
-        floats = builder.node("Cast", integers, to=TensorProto.FLOAT)
-        return builder.node("Mul", floats, builder.node("Unsqueeze", scale, builder.ints(-1)))
+        return _rows(self._builder, ids, embedding)
 
     def vector(self, name: str) -> str:
         """See ``Arithmetic``."""
@@ -156,3 +157,11 @@ class IntegerArithmetic:
         if bias:
             inputs += ["", builder.stored(bias)]
         return builder.node("MatMulIntegerToFloat", *inputs, domain=MICROSOFT)
+
+
+def _rows(builder: GraphBuilder, ids: str, embedding: str) -> str:
+    """Rows of an embedding as float32: only those are turned into floats, so that no session keeps the others so."""
+    integers = builder.node("Gather", builder.stored(embedding), ids)
+    scale = builder.node("Gather", builder.stored(scale_name(embedding)), ids)
+    floats = builder.node("Cast", integers, to=TensorProto.FLOAT)
+    return builder.node("Mul", floats, builder.node("Unsqueeze", scale, builder.ints(-1)))

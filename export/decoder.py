@@ -1,15 +1,13 @@
 """The decoder as graph nodes: one cached step, and a whole target at once."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from onnx import TensorProto
 
 from app.runtime import names
-from export.blocks import Blocks, Layout
-from export.calibrate import MEMORY
-from export.encoder import SelfAttention, cross_memory, first_positions, self_attention
+from export.blocks import Blocks
+from export.encoder import SelfAttention, first_positions, self_attention
 from export.graph_builder import MICROSOFT, Axis
 from export.quantize import EMBEDDING, POSITIONS, TARGET_EMBEDDING, TARGET_POSITIONS
 
@@ -78,38 +76,28 @@ class DecoderStep:
         return blocks.linear(flat, f"{name}.output")
 
     def _cross_attention(self, states: str, layer: int) -> str:
-        blocks, builder, config = self._blocks, self._blocks.builder, self._blocks.config
+        blocks = self._blocks
         name = f"decoder.{layer}.cross_attention"
-        head: list[Axis] = [names.SENTENCES, config.heads]
-        key = builder.input(names.cross_key(layer), self._element_type, [*head, config.head_dim, names.SOURCE_LEN])
-        value = builder.input(names.cross_value(layer), self._element_type, [*head, names.SOURCE_LEN, config.head_dim])
+        key, value = _memory_inputs(blocks, layer, self._element_type)
         merged = blocks.linear(states, f"{name}.query")
         context, _ = blocks.attend(blocks.queries(merged, self._heads), key, value, self._source_bias)
         return blocks.linear(context, f"{name}.output")
 
 
-@dataclass(frozen=True)
-class Memory:
-    """What the decoder knows of the source: the encoder's states and which of their positions are real."""
-
-    states: str
-    layout: Layout
-    bias: str
-
-
 class TeacherForced:
     """A whole target at once; ``decoder`` and ``cross`` are head masks ``[layers, heads]``.
+
+    Keys and values of the source and ``source_bias`` have a row for each target, or one that all targets share.
 
     Attributes:
         self_weights: of self-attention, one tensor a layer, once ``states`` was called.
         cross_weights: of attention to the source, likewise.
     """
 
-    def __init__(self, blocks: Blocks, target_ids: str, memory: Memory, decoder: str, cross: str) -> None:
+    def __init__(self, blocks: Blocks, target_ids: str, source_bias: str, decoder: str, cross: str) -> None:
         self._blocks = blocks
         self._target_ids = target_ids
-        self._memory = memory
-        self._operand = blocks.arithmetic.operand(memory.states, MEMORY)
+        self._source_bias = source_bias
         self._cross_mask = cross
         self._self = SelfAttention(blocks.layout(target_ids), _causal_bias(blocks, target_ids), decoder)
         self.self_weights = self._self.weights
@@ -133,15 +121,23 @@ class TeacherForced:
         return blocks.final_norm(states, "decoder_norm")
 
     def _cross_attention(self, states: str, layer: int) -> str:
-        blocks, memory = self._blocks, self._memory
+        blocks = self._blocks
         name = f"decoder.{layer}.cross_attention"
-        query = blocks.linear(states, f"{name}.query")
-        key, value = cross_memory(blocks, self._operand, memory.layout, layer)
+        query = blocks.queries(blocks.linear(states, f"{name}.query"), self._self.layout.heads)
+        key, value = _memory_inputs(blocks, layer, TensorProto.FLOAT)
         gate = blocks.gate(self._cross_mask, layer)
-        heads = self._self.layout.heads
-        context, weights = blocks.attend(blocks.queries(query, heads), key, value, memory.bias, gate)
+        context, weights = blocks.attend(query, key, value, self._source_bias, gate)
         self.cross_weights.append(weights)
         return blocks.linear(context, f"{name}.output")
+
+
+def _memory_inputs(blocks: Blocks, layer: int, element_type: int) -> tuple[str, str]:
+    """Keys and values of the source for one layer."""
+    builder, config = blocks.builder, blocks.config
+    head: list[Axis] = [names.SENTENCES, config.heads]
+    key = builder.input(names.cross_key(layer), element_type, [*head, config.head_dim, names.SOURCE_LEN])
+    value = builder.input(names.cross_value(layer), element_type, [*head, names.SOURCE_LEN, config.head_dim])
+    return key, value
 
 
 def _causal_bias(blocks: Blocks, target_ids: str) -> str:

@@ -1,4 +1,4 @@
-"""The three graphs: encoder, decoder step, explain; names and shapes in ``app.runtime.names``."""
+"""The graphs: encoder and decoder step, encoder and decoder for explaining; names in ``app.runtime.names``."""
 
 import onnx
 from onnx import TensorProto
@@ -6,10 +6,10 @@ from onnx import TensorProto
 from app.runtime import names
 from app.runtime.providers import Precision
 from export.arithmetic import Arithmetic, FloatArithmetic, IntegerArithmetic
-from export.blocks import Blocks
+from export.blocks import Blocks, Layout
 from export.calibrate import MEMORY
 from export.candidates import top_candidates
-from export.decoder import DecoderStep, Memory, TeacherForced
+from export.decoder import DecoderStep, TeacherForced
 from export.encoder import cross_memory, encode
 from export.graph_builder import Axis, GraphBuilder
 from export.weight_file import WeightFile
@@ -30,16 +30,7 @@ def encoder_graph(config: TransformerConfig, weights: WeightFile, precision: Pre
     source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.SENTENCES, names.SOURCE_LEN])
     layout = blocks.layout(source_ids)
     states, _ = encode(blocks, source_ids, layout, blocks.source_bias(source_mask))
-    element_type = ELEMENT_TYPES[precision]
-    operand = blocks.arithmetic.operand(states, MEMORY)
-    for layer in range(config.decoder_layers):
-        key, value = cross_memory(blocks, operand, layout, layer)
-        memory: tuple[tuple[str, str, list[Axis]], ...] = (
-            (key, names.cross_key(layer), [config.head_dim, names.SOURCE_LEN]),
-            (value, names.cross_value(layer), [names.SOURCE_LEN, config.head_dim]),
-        )
-        for tensor, name, axes in memory:
-            builder.output(tensor, name, element_type, [names.SENTENCES, config.heads, *axes])
+    _memory_outputs(blocks, states, layout, ELEMENT_TYPES[precision])
     return builder.model()
 
 
@@ -56,35 +47,57 @@ def decoder_step_graph(config: TransformerConfig, weights: WeightFile, precision
     return builder.model()
 
 
-def explain_graph(config: TransformerConfig, weights: WeightFile) -> onnx.ModelProto:
-    """A teacher-forced pass over (source, target), float32: probabilities, rivals and all attention weights."""
-    builder = GraphBuilder("explain", weights)
+def explain_encoder_graph(config: TransformerConfig, weights: WeightFile) -> onnx.ModelProto:
+    """Source pieces to attention weights and to what the explain decoder attends to, float32."""
+    builder = GraphBuilder("explain_encoder", weights)
     blocks = Blocks(builder, _arithmetic(builder, weights, "float32"), config)
-    source_ids = builder.input(names.SOURCE_IDS, TensorProto.INT64, [names.ROWS, names.SOURCE_LEN])
-    source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.ROWS, names.SOURCE_LEN])
-    target_ids = builder.input(names.TARGET_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
-    encoder_mask, decoder_mask, cross_mask = (
-        builder.input(name, TensorProto.FLOAT, [layers, config.heads])
-        for name, layers in (
-            (names.ENCODER_HEAD_MASK, config.encoder_layers),
-            (names.DECODER_HEAD_MASK, config.decoder_layers),
-            (names.CROSS_HEAD_MASK, config.decoder_layers),
-        )
-    )
-    source_bias = blocks.source_bias(source_mask)
+    source_ids = builder.input(names.SOURCE_IDS, TensorProto.INT64, [names.SENTENCES, names.SOURCE_LEN])
+    source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.SENTENCES, names.SOURCE_LEN])
+    head_mask = _head_mask(blocks, names.ENCODER_HEAD_MASK, config.encoder_layers)
     layout = blocks.layout(source_ids)
-    states, encoder = encode(blocks, source_ids, layout, source_bias, encoder_mask)
-    memory = Memory(states, layout, source_bias)
-    decoder = TeacherForced(blocks, target_ids, memory, decoder_mask, cross_mask)
-    _probabilities(blocks, decoder.states(), target_ids)
-    for weights_, name, axes in (
-        (encoder, names.ENCODER_ATTENTION, [names.SOURCE_LEN, names.SOURCE_LEN]),
-        (decoder.self_weights, names.DECODER_ATTENTION, [names.TARGET_LEN, names.TARGET_LEN]),
-        (decoder.cross_weights, names.CROSS_ATTENTION, [names.TARGET_LEN, names.SOURCE_LEN]),
-    ):
-        stacked = _stack_layers(builder, weights_)
-        builder.output(stacked, name, TensorProto.FLOAT, [names.ROWS, len(weights_), config.heads, *axes])
+    states, attention = encode(blocks, source_ids, layout, blocks.source_bias(source_mask), head_mask)
+    _memory_outputs(blocks, states, layout, TensorProto.FLOAT)
+    axes: list[Axis] = [names.SENTENCES, config.encoder_layers, config.heads, names.SOURCE_LEN, names.SOURCE_LEN]
+    builder.output(_stack_layers(builder, attention), names.ENCODER_ATTENTION, TensorProto.FLOAT, axes)
     return builder.model()
+
+
+def explain_decoder_graph(config: TransformerConfig, weights: WeightFile) -> onnx.ModelProto:
+    """A teacher-forced pass over targets of sources read before, float32: probabilities, rivals, attention weights."""
+    builder = GraphBuilder("explain_decoder", weights)
+    blocks = Blocks(builder, _arithmetic(builder, weights, "float32"), config)
+    source_mask = builder.input(names.SOURCE_MASK, TensorProto.BOOL, [names.SENTENCES, names.SOURCE_LEN])
+    target_ids = builder.input(names.TARGET_IDS, TensorProto.INT64, [names.ROWS, names.TARGET_LEN])
+    decoder_mask, cross_mask = (
+        _head_mask(blocks, name, config.decoder_layers) for name in (names.DECODER_HEAD_MASK, names.CROSS_HEAD_MASK)
+    )
+    decoder = TeacherForced(blocks, target_ids, blocks.source_bias(source_mask), decoder_mask, cross_mask)
+    _probabilities(blocks, decoder.states(), target_ids)
+    for attention, name, keys in (
+        (decoder.self_weights, names.DECODER_ATTENTION, names.TARGET_LEN),
+        (decoder.cross_weights, names.CROSS_ATTENTION, names.SOURCE_LEN),
+    ):
+        axes: list[Axis] = [names.ROWS, config.decoder_layers, config.heads, names.TARGET_LEN, keys]
+        builder.output(_stack_layers(builder, attention), name, TensorProto.FLOAT, axes)
+    return builder.model()
+
+
+def _head_mask(blocks: Blocks, name: str, layers: int) -> str:
+    return blocks.builder.input(name, TensorProto.FLOAT, [layers, blocks.config.heads])
+
+
+def _memory_outputs(blocks: Blocks, states: str, layout: Layout, element_type: int) -> None:
+    """Keys and values of the source for every decoder layer."""
+    config = blocks.config
+    operand = blocks.arithmetic.operand(states, MEMORY)
+    for layer in range(config.decoder_layers):
+        key, value = cross_memory(blocks, operand, layout, layer)
+        memory: tuple[tuple[str, str, list[Axis]], ...] = (
+            (key, names.cross_key(layer), [config.head_dim, names.SOURCE_LEN]),
+            (value, names.cross_value(layer), [names.SOURCE_LEN, config.head_dim]),
+        )
+        for tensor, name, axes in memory:
+            blocks.builder.output(tensor, name, element_type, [names.SENTENCES, config.heads, *axes])
 
 
 def _probabilities(blocks: Blocks, states: str, target_ids: str) -> None:

@@ -16,11 +16,13 @@ from app.runtime.model_directory import (
     CHECKSUMS_FILE,
     CONFIG_FILE,
     COPY_ROWS_FILE,
-    EXPLAIN_FILE,
+    EXPLAIN_DECODER_FILE,
+    EXPLAIN_ENCODER_FILE,
     FORMAT_VERSION,
     WEIGHTS_FILE,
     AlignmentRuleName,
     Architecture,
+    ExplainGraphs,
     Limits,
     ModelConfig,
     SearchDefaults,
@@ -30,7 +32,14 @@ from app.runtime.model_directory import (
     file_digest,
 )
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
-from export.graphs import ELEMENT_TYPES, copy_rows_graph, decoder_step_graph, encoder_graph, explain_graph
+from export.graphs import (
+    ELEMENT_TYPES,
+    copy_rows_graph,
+    decoder_step_graph,
+    encoder_graph,
+    explain_decoder_graph,
+    explain_encoder_graph,
+)
 from export.quantize import QuantizedWeights
 from export.weight_file import WeightFile
 from model.checkpoint import Checkpoint
@@ -81,7 +90,11 @@ def write_graphs(weights: QuantizedWeights, directory: Path) -> None:
     config = weights.checkpoint.config.transformer
     file = WeightFile(weights, WEIGHTS_FILE)
     file.write(directory)
-    graphs = {EXPLAIN_FILE: explain_graph(config, file), COPY_ROWS_FILE: copy_rows_graph(file)}
+    graphs = {
+        EXPLAIN_ENCODER_FILE: explain_encoder_graph(config, file),
+        EXPLAIN_DECODER_FILE: explain_decoder_graph(config, file),
+        COPY_ROWS_FILE: copy_rows_graph(file),
+    }
     for precision in ELEMENT_TYPES:
         graphs[names.encoder_file(precision)] = encoder_graph(config, file, precision)
         graphs[names.decoder_step_file(precision)] = decoder_step_graph(config, file, precision)
@@ -111,7 +124,7 @@ def model_config(checkpoint: Checkpoint, tokenizer: Tokenizer, model_id: str, se
             precision: StepGraphs(names.encoder_file(precision), names.decoder_step_file(precision))
             for precision in ELEMENT_TYPES
         },
-        explain=EXPLAIN_FILE,
+        explain=ExplainGraphs(EXPLAIN_ENCODER_FILE, EXPLAIN_DECODER_FILE),
         copy_rows=COPY_ROWS_FILE,
         weights=WEIGHTS_FILE,
         tokenizer=TOKENIZER_FILE,

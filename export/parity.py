@@ -90,7 +90,8 @@ def compare_explanations(reference: TorchExplainModel, model: OnnxExplainModel, 
         source = _random_ids(random, min(source_len, step.limits.source_len), step)
         target = _random_ids(random, min(target_len, step.limits.target_len), step)
         for masks in (None, _random_masks(random, reference.config)):
-            expected, found = reference.explain(source, target, masks), model.explain(source, target, masks)
+            expected = reference.explain_pair(source, target, masks)
+            found = model.explain_pair(source, target, masks)
             largest.append(explanation_difference(expected, found))
     cases = ", ".join(f"{source_len} x {target_len}" for source_len, target_len in EXPLAIN_SHAPES)
     return Comparison("explanations", "float32", cases, _maximum(largest), EXPLAIN_TOLERANCE)
@@ -104,7 +105,7 @@ def compare_paths(explain: OnnxExplainModel, model: OnnxStepModel) -> Comparison
         source = _random_ids(random, min(source_len, model.limits.source_len), model)
         target = _random_ids(random, min(target_len, model.limits.target_len), model)
         decoding = model.encode([source], 1)
-        teacher_forced = explain.explain(source, target).log_probs
+        teacher_forced = explain.explain_pair(source, target).log_probs
         for fed, expected, log_prob in zip([model.limits.bos_id, *target[:-1]], target, teacher_forced, strict=True):
             candidates = decoding.step(np.array([fed]), model.limits.vocab_size)
             cached = candidates.log_probs[0, candidates.ids[0] == expected]

@@ -82,7 +82,7 @@ class Calibration:
         written = given_tokens(self._tokenizer, target, self.languages[1])
         if len(written.tokens) > self._limits.target_len:
             return None
-        found = self._explain.explain([one.id for one in read.tokens], [one.id for one in written.tokens])
+        found = self._explain.explain_pair([one.id for one in read.tokens], [one.id for one in written.tokens])
         groups = ([word.tokens for word in side.words] for side in (read, written))
         alignment = align(found.cross, self.rule, next(groups), next(groups))
         words = (_words(read), _words(written))

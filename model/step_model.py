@@ -181,7 +181,7 @@ class TorchDecoding:
 
 
 class TorchExplainModel:
-    """``app.engine.step_model.ExplainModel.explain`` over ``Transformer.explain``."""
+    """``app.runtime.explain_model.OnnxExplainModel.explain_pair`` over ``Transformer.explain``."""
 
     def __init__(self, transformer: Transformer, bos_id: int) -> None:
         self._transformer = transformer
@@ -193,7 +193,7 @@ class TorchExplainModel:
         return self._transformer.config
 
     @torch.no_grad()
-    def explain(
+    def explain_pair(
         self, source_ids: Sequence[int], target_ids: Sequence[int], masks: HeadMasks | None = None
     ) -> Explanation:
         """One teacher-forced pass; see ``app.engine.step_model.Explanation`` for the shapes."""

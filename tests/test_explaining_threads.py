@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.step_model import Explanation, HeadMasks
+from app.engine.step_model import Explanation, HeadMasks, ReadSource
 from app.errors import DeadlineExceeded
 from app.explanation import ExplanationRequest
 from app.text.tokenizer import Tokenizer
@@ -32,18 +32,16 @@ class WatchedExplainer(UniformExplainer):
         self.passes = self.running = self.most = 0
         self._lock = threading.Lock()
 
-    def explain(
-        self, source_ids: Sequence[int], target_ids: Sequence[int], masks: HeadMasks | None = None
-    ) -> Explanation:
+    def explain(self, read: ReadSource, target_ids: Sequence[int], masks: HeadMasks | None = None) -> Explanation:
         with self._lock:
             self.passes += 1
             self.running += 1
             self.most = max(self.most, self.running)
         try:
             time.sleep(self.seconds)
-            if len(source_ids) == self.bad:
+            if read.source_len == self.bad:
                 raise RuntimeError("this pair")
-            return super().explain(source_ids, target_ids, masks)
+            return super().explain(read, target_ids, masks)
         finally:
             with self._lock:
                 self.running -= 1

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths, AttentionSelection, MapFormat
 from app.engine.engine import Engine, EngineSettings
-from app.engine.step_model import Explanation, Float32, HeadMasks, StepModel
+from app.engine.step_model import Explanation, Float32, HeadMasks, ReadSource, StepModel
 from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, NotReady, TooLarge
 from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
 from app.main import Running, create_app
@@ -29,30 +29,28 @@ SETTINGS = TranslatorSettings((("en", "fr"), ("fr", "en")), 1, 1.0, DEPTHS, 10_0
 INFO = ModelInfo("scripted", "1", "float32", "none", 1, {}, {}, {})
 
 
+def uniform(layers: int, query: int, key: int) -> Float32:
+    return np.full((layers, 4, query, key), 1 / key, dtype=np.float32)
+
+
 class UniformExplainer:
     def __init__(self, muted: StepModel) -> None:
         self.muted = muted
 
-    def explain(
-        self, source_ids: Sequence[int], target_ids: Sequence[int], masks: HeadMasks | None = None
-    ) -> Explanation:
-        source, target = len(source_ids), len(target_ids)
+    def read(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> ReadSource:
+        return ReadSource(uniform(3, len(source_ids), len(source_ids)), (), ())
 
-        def maps(layers: int, query: int, key: int) -> Float32:
-            return np.full((layers, 4, query, key), 1 / key, dtype=np.float32)
-
+    def explain(self, read: ReadSource, target_ids: Sequence[int], masks: HeadMasks | None = None) -> Explanation:
+        source, target = read.source_len, len(target_ids)
         return Explanation(
             np.zeros(target, np.float32),
             np.tile(np.arange(5), (target, 1)),
             np.zeros((target, 5), np.float32),
             np.zeros(target, np.float32),
-            maps(3, source, source),
-            maps(2, target, target),
-            maps(2, target, source),
+            read.encoder,
+            uniform(2, target, target),
+            uniform(2, target, source),
         )
-
-    def explain_source(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> Float32:
-        return self.explain(source_ids, [1], masks).encoder
 
     def step_model(self, masks: HeadMasks, check: Callable[[], None]) -> StepModel:
         check()

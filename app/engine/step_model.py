@@ -98,6 +98,26 @@ class HeadMasks:
 
 
 @dataclass(frozen=True)
+class ReadSource:
+    """A source that an explain model has read, for any number of targets; float32.
+
+    Attributes:
+        encoder: attention, ``[layer, head, query, key]`` over ``source_len x source_len``.
+        cross_keys: what each decoder layer compares its queries with, ``[1, heads, head_dim, source_len]``.
+        cross_values: what each decoder layer takes up, ``[1, heads, source_len, head_dim]``.
+    """
+
+    encoder: Float32
+    cross_keys: tuple[Float32, ...]
+    cross_values: tuple[Float32, ...]
+
+    @property
+    def source_len(self) -> int:
+        """Ids of the source, tag and end of sentence included."""
+        return int(self.encoder.shape[-1])
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What one teacher-forced pass over (source, target) says; float32.
 
@@ -124,18 +144,16 @@ class Explanation:
 
 
 class ExplainModel(Protocol):
-    """The other path of a model, in float32: everything about a given pair in one pass."""
+    """The other path of a model, in float32: everything about a given pair, in one pass over each side."""
 
-    def explain(
-        self, source_ids: Sequence[int], target_ids: Sequence[int], masks: HeadMasks | None = None
-    ) -> Explanation:
-        """``source_ids`` with tag and end; ``target_ids`` as generated, without beginning of sentence."""
+    def read(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> ReadSource:
+        """The encoder's pass; ``source_ids`` with tag and end. May run before there is a target."""
 
-    def explain_source(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> Float32:
-        """Attention of the encoder alone: ``[layer, head, query, key]`` over ``source_len x source_len``."""
+    def explain(self, read: ReadSource, target_ids: Sequence[int], masks: HeadMasks | None = None) -> Explanation:
+        """The decoder's pass, with the masks of reading; ``target_ids`` as generated, no beginning of sentence."""
 
     def step_model(self, masks: HeadMasks, check: Callable[[], None]) -> StepModel:
         """The same model with muted heads, one step at a time: slow, for one search at once.
 
-        ``check`` is called before every step; what it raises ends the search.
+        ``check`` is called before reading and before every step; what it raises ends the search.
         """

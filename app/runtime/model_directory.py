@@ -16,7 +16,8 @@ CERTIFICATE_FILE = "certificate.json"
 SIGNALS_FILE = "signals.json"
 ANALYSIS_FILE = "analysis.json"
 WEIGHTS_FILE = "weights.bin"
-EXPLAIN_FILE = "explain.onnx"
+EXPLAIN_ENCODER_FILE = "explain_encoder.onnx"
+EXPLAIN_DECODER_FILE = "explain_decoder.onnx"
 COPY_ROWS_FILE = "copy_rows.onnx"
 
 AlignmentRuleName = Literal["predicted", "shifted"]
@@ -80,6 +81,14 @@ class StepGraphs:
 
 
 @dataclass(frozen=True)
+class ExplainGraphs:
+    """File names of the two graphs that explain, both float32."""
+
+    encoder: str
+    decoder: str
+
+
+@dataclass(frozen=True)
 class ModelConfig:
     """Content of ``config.json``.
 
@@ -102,7 +111,7 @@ class ModelConfig:
     special_ids: SpecialPieces
     search: SearchDefaults
     graphs: dict[str, StepGraphs]
-    explain: str
+    explain: ExplainGraphs
     copy_rows: str
     weights: str
     tokenizer: str
@@ -112,7 +121,8 @@ class ModelConfig:
     def files(self) -> tuple[str, ...]:
         """Every file that the configuration names."""
         graphs = [name for pair in self.graphs.values() for name in (pair.encoder, pair.decoder_step)]
-        return (*graphs, self.explain, self.copy_rows, self.weights, self.tokenizer)
+        explain = (self.explain.encoder, self.explain.decoder)
+        return (*graphs, *explain, self.copy_rows, self.weights, self.tokenizer)
 
 
 @dataclass(frozen=True)
@@ -231,6 +241,7 @@ def _build_config(stored: dict[str, Any]) -> ModelConfig:
             "special_ids": _build(SpecialPieces, stored["special_ids"]),
             "search": _build(SearchDefaults, stored["search"]),
             "graphs": {precision: _build(StepGraphs, pair) for precision, pair in stored["graphs"].items()},
+            "explain": _build(ExplainGraphs, stored["explain"]),
             "alignment_layer": _layer(stored),
             "alignment_rule": _rule(stored),
         }

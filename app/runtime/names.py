@@ -3,8 +3,10 @@
 Encoder: ``source_ids``, ``source_mask`` -> ``cross_key_*``, ``cross_value_*`` per decoder layer.
 Decoder step: ``last_ids``, ``past_len``, ``total_len``, ``k``, ``source_mask``, cross keys and values, past keys
 and values -> ``candidate_ids``, ``candidate_log_probs``, present keys and values, bound onto the memory of the past.
-Explain: ``source_ids``, ``source_mask``, ``target_ids``, ``next_ids``, ``k``, three head masks -> ``log_probs``,
-``rival_ids``, ``rival_log_probs``, ``entropy`` and the three attentions.
+Explain encoder: ``source_ids``, ``source_mask``, ``encoder_head_mask`` -> ``encoder_attention``, cross keys and values.
+Explain decoder: cross keys and values, ``source_mask``, ``target_ids``, ``next_ids``, ``k``, ``decoder_head_mask``,
+``cross_head_mask`` -> ``log_probs``, ``rival_ids``, ``rival_log_probs``, ``entropy``, ``decoder_attention`` and
+``cross_attention``. Its ``sentences`` are as many as its ``rows``, or one that all rows share.
 Copy rows (float16, used on a GPU): ``tensor``, ``copied_rows``, ``pads`` -> ``copy``.
 
 Shapes: cross key ``[sentences, heads, head_dim, source_len]``, scaled by ``head_dim ** -0.5``; cross value

@@ -1,6 +1,6 @@
 """What must hold of explanations and cannot be seen over HTTP: padding, caches, queries and keys, positions.
 
-Asked of the explain graph of the bundled model and of the torch model with the same weights, whose cached steps are
+Asked of the explain graphs of the bundled model and of the torch model with the same weights, whose cached steps are
 what search runs on. Numbers and numbering go on from ``test_invariants``.
 """
 
@@ -59,7 +59,7 @@ def noting(module: str, noted: list[Attended]) -> Iterator[None]:
 
 
 def padded_run(directory: ModelDirectory, pair: Pair, place: int) -> dict[str, Array]:
-    """The explain graph over ``pair``, padded on both sides, at ``place`` of three rows."""
+    """The explain graphs over ``pair``, padded on both sides, at ``place`` of three rows."""
     source, target = pair
     masks, special = no_head_masks(directory.config), directory.config.special_ids
     source_len, target_len = len(source) + 7, len(target) + 5
@@ -69,27 +69,39 @@ def padded_run(directory: ModelDirectory, pair: Pair, place: int) -> dict[str, A
         rows[place] = [*row, *[padding] * (length - len(row))]
         return rows
 
+    source_mask = among_others([True] * len(source), True, source_len, False)
     feeds = {
         names.SOURCE_IDS: among_others(source, 9, source_len, special.pad),
-        names.SOURCE_MASK: among_others([True] * len(source), True, source_len, False),
+        names.SOURCE_MASK: source_mask,
+        names.ENCODER_HEAD_MASK: masks.encoder,
+    }
+    read = run(directory, directory.config.explain.encoder, feeds)
+    feeds = {
+        **{name: array for name, array in read.items() if name != names.ENCODER_ATTENTION},
+        names.SOURCE_MASK: source_mask,
         names.TARGET_IDS: among_others([special.bos, *target[:-1]], 9, target_len, special.pad),
         names.NEXT_IDS: among_others(target, 9, target_len, special.pad),
         names.K: np.array([5]),
-        names.ENCODER_HEAD_MASK: masks.encoder,
         names.DECODER_HEAD_MASK: masks.decoder,
         names.CROSS_HEAD_MASK: masks.cross,
     }
-    session = open_session(directory, directory.config.explain, RuntimeOptions("cpu"))
-    outputs = [names.LOG_PROBS, names.ENCODER_ATTENTION, names.DECODER_ATTENTION, names.CROSS_ATTENTION]
-    found = session.run(outputs, feeds)
-    return dict(zip(outputs, (array[place] for array in found), strict=True))
+    found = {names.ENCODER_ATTENTION: read[names.ENCODER_ATTENTION]}
+    found |= run(directory, directory.config.explain.decoder, feeds)
+    return {name: array[place] for name, array in found.items()}
+
+
+def run(directory: ModelDirectory, file: str, feeds: dict[str, Any]) -> dict[str, Any]:
+    """All outputs of a graph, by name."""
+    session = open_session(directory, file, RuntimeOptions("cpu"))
+    outputs = [output.name for output in session.get_outputs()]
+    return dict(zip(outputs, session.run(outputs, feeds), strict=True))
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_06_07_padding_gets_exactly_nothing_and_changes_nothing(
     directory: ModelDirectory, explain_model: OnnxExplainModel, pair: Pair, place: int
 ) -> None:
-    alone, found = explain_model.explain(*pair), padded_run(directory, pair, place)
+    alone, found = explain_model.explain_pair(*pair), padded_run(directory, pair, place)
     n, t = map(len, pair)
     assert (found[names.ENCODER_ATTENTION][..., n:] == 0).all()
     assert (found[names.CROSS_ATTENTION][..., n:] == 0).all()
@@ -179,7 +191,7 @@ def test_08_attention_of_cached_steps_is_that_of_the_teacher_forced_pass(
     decoding = NotingDecoding(TorchStepModel(transformer, limits).encode([source], 1), [source])
     for piece in fed:
         decoding.step(np.array([piece]), 1)
-    check_maps(explain_model.explain(source, target), *collected(decoding.maps, 0, fed))
+    check_maps(explain_model.explain_pair(source, target), *collected(decoding.maps, 0, fed))
 
 
 BEAM = SearchOptions(4, 1.0, 3, 30)
@@ -203,7 +215,7 @@ def test_09_attention_along_every_hypothesis_of_a_beam_is_that_of_the_teacher_fo
         for hypothesis in hypotheses:
             target = whole(hypothesis, limits)
             maps = collected(model.decoding.maps, index, [limits.bos_id, *target[:-1]])
-            check_maps(explain_model.explain(sources[index], target), *maps)
+            check_maps(explain_model.explain_pair(sources[index], target), *maps)
 
 
 def test_09_every_hypothesis_of_a_beam_scores_as_it_is_explained(
@@ -213,7 +225,7 @@ def test_09_every_hypothesis_of_a_beam_scores_as_it_is_explained(
     model = OnnxStepModel(directory, RuntimeOptions("cpu", "float32"))
     for source, hypotheses in zip(sources, search_batch(model, sources, BEAM), strict=True):
         for hypothesis in hypotheses:
-            explanation = explain_model.explain(source, whole(hypothesis, limits))
+            explanation = explain_model.explain_pair(source, whole(hypothesis, limits))
             assert float(explanation.log_probs.sum()) == pytest.approx(hypothesis.log_prob, abs=1e-4)
 
 
@@ -222,8 +234,8 @@ def test_18_every_map_is_the_softmax_of_its_queries_and_keys(
 ) -> None:
     noted: list[Attended] = []
     with noting("model.layers", noted):
-        TorchExplainModel(transformer, limits.bos_id).explain(*pair)
-    found = explain_model.explain(*pair)
+        TorchExplainModel(transformer, limits.bos_id).explain_pair(*pair)
+    found = explain_model.explain_pair(*pair)
     layers = len(found.encoder)
     parts = {"encoder": noted[:layers], "decoder": noted[layers::2], "cross": noted[layers + 1 :: 2]}
     for family, attended in parts.items():
@@ -243,7 +255,7 @@ def test_19_without_positions_encoder_maps_are_permuted_with_their_pieces(
 ) -> None:
     source, target = pair
     order = np.random.default_rng(0).permutation(len(source))
-    explain: Callable[..., Explanation] = TorchExplainModel(transformer, limits.bos_id).explain
+    explain: Callable[..., Explanation] = TorchExplainModel(transformer, limits.bos_id).explain_pair
     placed = explain(source, target).encoder
     with pytest.MonkeyPatch.context() as patch:
         embedding = transformer.source_embedding

@@ -287,7 +287,7 @@ def test_weights_are_dequantised_when_a_session_opens(
     onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
     optimised = onnx.load(tmp_path / "optimised.onnx", load_external_data=False).graph
     stored = {tensor.name for tensor in optimised.initializer if tensor.data_type == onnx.TensorProto.INT8}
-    assert stored == set()
+    assert stored == {"embedding"}, "rows are looked up in it; the projection has floats of its own"
 
 
 def test_graphs_hold_no_weights_of_their_own(tiny_model_directory: Path) -> None:

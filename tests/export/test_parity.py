@@ -73,7 +73,9 @@ def test_cached_steps_equal_the_teacher_forced_pass(exported: Exported) -> None:
 
 
 def test_attention_is_a_distribution_and_never_looks_ahead(exported: Exported) -> None:
-    found = OnnxExplainModel(exported.directory, RuntimeOptions("cpu", threads=1)).explain([5, 9, 30, 2], [7, 8, 2])
+    found = OnnxExplainModel(exported.directory, RuntimeOptions("cpu", threads=1)).explain_pair(
+        [5, 9, 30, 2], [7, 8, 2]
+    )
     for weights in (found.encoder, found.decoder, found.cross):
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-6)
     future = np.triu(np.ones((3, 3), dtype=bool), k=1)
@@ -92,5 +94,5 @@ def test_a_difference_beyond_the_tolerance_is_a_fault(largest: float) -> None:
 
 
 def test_explanations_of_other_shapes_differ_infinitely(exported: Exported) -> None:
-    explain = exported.explain.explain
+    explain = exported.explain.explain_pair
     assert explanation_difference(explain([5, 2], [7, 2]), explain([5, 6, 2], [7, 2])) == float("inf")

@@ -90,7 +90,7 @@ def test_explain_says_what_the_steps_said() -> None:
     model = transformer()
     found = search_batch(TorchStepModel(model, LIMITS), SOURCES[:1], SearchOptions(1, 1.0, 0, 10))[0][0]
     target = [*found.ids, LIMITS.eos_id] if found.finish_reason == "eos" else list(found.ids)
-    explanation = TorchExplainModel(model, LIMITS.bos_id).explain(SOURCES[0], target)
+    explanation = TorchExplainModel(model, LIMITS.bos_id).explain_pair(SOURCES[0], target)
     assert explanation.log_probs.sum() == pytest.approx(found.log_prob, abs=1e-4)
     source_len, target_len = len(SOURCES[0]), len(target)
     assert explanation.encoder.shape == (2, 4, source_len, source_len)
@@ -125,6 +125,6 @@ def test_the_attention_shown_is_the_attention_of_the_steps(monkeypatch: pytest.M
         query, within = divmod(number, 2 * layers)
         family = cross if within % 2 else decoder
         family[within // 2, :, query, : row.shape[-1]] = row.detach().numpy()
-    explanation = TorchExplainModel(model, LIMITS.bos_id).explain(source, target)
+    explanation = TorchExplainModel(model, LIMITS.bos_id).explain_pair(source, target)
     np.testing.assert_allclose(explanation.decoder, decoder, atol=1e-5)
     np.testing.assert_allclose(explanation.cross, cross, atol=1e-5)

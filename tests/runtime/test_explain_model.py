@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ def model(tiny_model_directory: Path) -> OnnxExplainModel:
 
 
 def test_shapes(model: OnnxExplainModel) -> None:
-    found = model.explain([5, 6, 7, 2], [8, 9, 2])
+    found = model.explain_pair([5, 6, 7, 2], [8, 9, 2])
     assert found.log_probs.shape == (3,)
     assert found.encoder.shape == (3, 4, 4, 4)
     assert found.decoder.shape == (2, 4, 3, 3)
@@ -36,29 +37,30 @@ def test_shapes(model: OnnxExplainModel) -> None:
 @pytest.mark.parametrize(("source", "target"), [([], [2]), ([2], []), ([4] * 103, [2]), ([2], [4] * 161)])
 def test_lengths_outside_the_limits_are_refused(model: OnnxExplainModel, source: list[int], target: list[int]) -> None:
     with pytest.raises(ValueError, match="has 1 to"):
-        model.explain(source, target)
+        model.explain_pair(source, target)
 
 
 def test_the_rivals_are_the_likeliest_pieces_and_entropy_is_theirs(model: OnnxExplainModel) -> None:
-    found = model.explain([5, 6, 7, 2], [8, 9, 2])
+    found = model.explain_pair([5, 6, 7, 2], [8, 9, 2])
     assert found.rival_ids.shape == found.rival_log_probs.shape == (3, 5)
     assert (np.diff(found.rival_log_probs, axis=1) <= 0).all()
     best = found.rival_ids[0, 0]
-    assert model.explain([5, 6, 7, 2], [best, 9, 2]).log_probs[0] == pytest.approx(found.rival_log_probs[0, 0])
+    assert model.explain_pair([5, 6, 7, 2], [best, 9, 2]).log_probs[0] == pytest.approx(found.rival_log_probs[0, 0])
     assert ((found.entropy > 0) & (found.entropy < np.log(420))).all()
 
 
 def test_the_source_alone_gives_the_encoder_maps_of_any_pair(model: OnnxExplainModel) -> None:
-    np.testing.assert_array_equal(model.explain_source([5, 6, 7, 2]), model.explain([5, 6, 7, 2], [8, 9, 2]).encoder)
+    read = model.read([5, 6, 7, 2])
+    np.testing.assert_array_equal(read.encoder, model.explain_pair([5, 6, 7, 2], [8, 9, 2]).encoder)
 
 
 def test_a_mask_of_ones_changes_nothing_and_a_muted_head_is_still_shown(model: OnnxExplainModel) -> None:
-    plain = model.explain([5, 6, 7, 2], [8, 9, 2])
-    ones = model.explain([5, 6, 7, 2], [8, 9, 2], masks())
+    plain = model.explain_pair([5, 6, 7, 2], [8, 9, 2])
+    ones = model.explain_pair([5, 6, 7, 2], [8, 9, 2], masks())
     for name, array in vars(plain).items():
         np.testing.assert_array_equal(array, getattr(ones, name))
     for family in ("encoder", "decoder", "cross"):
-        muted = model.explain([5, 6, 7, 2], [8, 9, 2], masks(**{family: (0, 1)}))
+        muted = model.explain_pair([5, 6, 7, 2], [8, 9, 2], masks(**{family: (0, 1)}))
         np.testing.assert_array_equal(getattr(muted, family)[0], getattr(plain, family)[0])
         assert np.abs(muted.log_probs - plain.log_probs).max() > 1e-6
 
@@ -80,8 +82,41 @@ def test_decoding_with_muted_heads_says_what_the_explanation_says(model: OnnxExp
     muted = masks(cross=(1, 2), encoder=(0, 0))
     (found,) = search_batch(model.step_model(muted, lambda: None), [[5, 9, 30, 2]], SearchOptions(2, 1.0, 0, 12))
     end = [2] if found[0].finish_reason == "eos" else []
-    explanation = model.explain([5, 9, 30, 2], [*found[0].ids, *end], muted)
+    explanation = model.explain_pair([5, 9, 30, 2], [*found[0].ids, *end], muted)
     assert float(explanation.log_probs.sum()) == pytest.approx(found[0].log_prob, abs=1e-4)
+
+
+def test_a_search_with_muted_heads_reads_its_source_once(
+    model: OnnxExplainModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[Sequence[int]] = []
+    whole = model.read
+    monkeypatch.setattr(model, "read", lambda source, masks: (read.append(source), whole(source, masks))[1])
+    search_batch(model.step_model(masks(), lambda: None), [[5, 9, 30, 2]], SearchOptions(4, 1.0, 0, 12))
+    assert read == [[5, 9, 30, 2]]
+
+
+@pytest.mark.parametrize("length", [1, 5])
+def test_rows_that_share_a_source_get_what_each_gets_alone(model: OnnxExplainModel, length: int) -> None:
+    muted = masks(cross=(1, 2), encoder=(0, 0))
+    together = model.step_model(muted, lambda: None).encode([[5, 9, 30, 2]], 3)
+    alone = [model.step_model(muted, lambda: None).encode([[5, 9, 30, 2]], 1) for _ in range(3)]
+    for step in range(length):
+        last_ids = np.array([7, 8, 9]) + step
+        found = together.step(last_ids, 4)
+        for row, one in enumerate(alone):
+            expected = one.step(last_ids[row : row + 1], 4)
+            np.testing.assert_array_equal(found.ids[row], expected.ids[0])
+            np.testing.assert_allclose(found.log_probs[row], expected.log_probs[0], atol=1e-6)
+
+
+def test_one_source_read_serves_many_targets(model: OnnxExplainModel) -> None:
+    read = model.read([5, 6, 7, 2])
+    assert read.source_len == 4
+    for target in ([8, 9, 2], [2], [10, 11, 12, 13, 2]):
+        again = model.explain_pair([5, 6, 7, 2], target)
+        for name, array in vars(model.explain(read, target)).items():
+            np.testing.assert_array_equal(array, getattr(again, name))
 
 
 def test_a_search_with_muted_heads_ends_when_told(model: OnnxExplainModel) -> None:

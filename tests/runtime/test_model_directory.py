@@ -35,13 +35,15 @@ def test_what_was_exported_opens(directory: Path) -> None:
 
 
 def test_every_fault_of_a_damaged_directory_is_listed(directory: Path) -> None:
-    (directory / "explain.onnx").unlink()
+    (directory / "explain_decoder.onnx").unlink()
+    (directory / "explain_encoder.onnx").write_bytes(b"")
     with (directory / "weights.bin").open("r+b") as file:
         file.write(b"!")
     (directory / "certificate.json").write_text("{}")
     assert faults(directory) == (
         "certificate.json differs from its checksum",
-        "explain.onnx is missing",
+        "explain_decoder.onnx is missing",
+        "explain_encoder.onnx differs from its checksum",
         "weights.bin differs from its checksum",
     )
 
@@ -65,7 +67,9 @@ def test_an_unknown_format_is_refused(directory: Path) -> None:
     assert faults(directory)[0] == "format version 99 is not supported, only 1"
 
 
-@pytest.mark.parametrize("changes", [{"surprise": 1}, {"limits": {}}, {"directions": [["en"]]}, {"graphs": []}])
+@pytest.mark.parametrize(
+    "changes", [{"surprise": 1}, {"limits": {}}, {"directions": [["en"]]}, {"graphs": []}, {"explain": "one.onnx"}]
+)
 def test_a_configuration_of_another_shape_is_a_fault(directory: Path, changes: dict[str, object]) -> None:
     edit_config(directory, **changes)
     assert faults(directory)[0].startswith("config.json does not follow format 1")
