@@ -71,10 +71,19 @@ class _Job(Generic[T, R]):
                 self._errors[number] = error
 
     def results(self) -> list[R]:
-        """What ``Crew.map`` returns or raises."""
-        if self._errors:
-            raise self._errors[min(self._errors)]
-        return [self._found[number] for number in range(len(self._items))]
+        """What ``Crew.map`` returns or raises; nothing is kept.
+
+        A cancelled call stays in the pool's queue, and so does this job, until a helper comes by.
+        """
+        found, errors, count = self._found, self._errors, len(self._items)
+        self._items, self._found, self._errors = (), {}, {}
+        try:
+            if errors:
+                raise errors[min(errors)]
+            return [found[number] for number in range(count)]
+        finally:
+            # An error knows this frame, which must not know the error.
+            del errors
 
     def _next(self) -> int | None:
         with self._lock:

@@ -83,9 +83,8 @@ def compose(settings: Settings) -> Running:
     return_freed_memory()
     directory = open_model_directory(settings.model)
     options = RuntimeOptions(settings.provider, settings.precision, settings.threads)
-    at_once = _engine_threads(options)
-    translator_settings = _translator_settings(settings, directory, explaining_threads=at_once)
-    batches = settings.engine_threads or at_once
+    batches = settings.engine_threads or _engine_threads(options)
+    translator_settings = _translator_settings(settings, directory, explaining_threads=batches)
     if settings.threads == 0:
         options = dataclasses.replace(options, threads=max(1, usable_cores() // batches))
     tokenizer = Tokenizer(directory.tokenizer_path)

@@ -36,5 +36,6 @@ def collect_seldom() -> None:
     What exists now is never looked through again, and what is new only when there is much of it: one to three per
     cent of the CPU time of answers with attention.
     """
+    gc.collect()
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])

@@ -28,7 +28,11 @@ class Reader:
         begun = self._begun.get(source_ids)
         if begun is None or begun.cancel():
             return self._read(source_ids)
-        return begun.result()
+        try:
+            return begun.result()
+        finally:
+            # An error knows this frame, which must not know the error's future.
+            del begun
 
 
 class ReadingAhead:

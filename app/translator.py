@@ -1,11 +1,11 @@
 """Text to translation: the whole path in reading order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
-from app.abandonable import Abandonable
+from app.abandonable import Abandonable, Check
 from app.attention.alignment import AlignmentRule
 from app.attention.selection import AttentionDepths
 from app.attention.signals import Thresholds
@@ -110,6 +110,7 @@ class Translator:
             QueueFull, NotReady, DeadlineExceeded, EngineFailed: from the engine.
         """
         asked = self._explainer.resolve(request.explain, request.head_mask, (request.source, request.target))
+        self._check_ready()
         with self._explained.one() if asked.wanted else nullcontext():
             async with self._deadline():
                 return await self._translate(request, asked, tell)
@@ -137,7 +138,7 @@ class Translator:
         async with self._deadline():
             pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
             with self._explainer.reading([], asked) as read:
-                return (await self._explain(lambda: [pairs], asked, read))[0]
+                return (await self._explain([pairs], asked, read))[0]
 
     @asynccontextmanager
     async def _deadline(self) -> AsyncIterator[None]:
@@ -148,11 +149,17 @@ class Translator:
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 
-    async def _explain(
-        self, texts: Callable[[], Sequence[TextPairs]], asked: Asked, read: Reader
-    ) -> list[ExplainedText]:
-        """``texts`` takes half a millisecond a sentence, so it is called where others do not wait for it."""
-        return await self._explaining.run(lambda check: self._explainer.explain(texts(), asked, read, check))
+    async def _explain(self, texts: Iterable[TextPairs], asked: Asked, read: Reader) -> list[ExplainedText]:
+        """``texts`` may take half a millisecond a sentence: they are made where others do not wait for them."""
+
+        def work(check: Check) -> list[ExplainedText]:
+            made = []
+            for text in texts:
+                check()
+                made.append(text)
+            return self._explainer.explain(made, asked, read, check)
+
+        return await self._explaining.run(work)
 
     async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
@@ -171,9 +178,7 @@ class Translator:
             usage = usage_of(request, translations, texts)
             if asked.wanted is not None:
                 written = tuple(zip(request.texts, translations, found, strict=True))
-                explained = await self._explain(
-                    lambda: [self._writer.pairs(request, *one) for one in written], asked, read
-                )
+                explained = await self._explain((self._writer.pairs(request, *one) for one in written), asked, read)
                 translations = [
                     replace(translation, explained=one)
                     for translation, one in zip(translations, explained, strict=True)

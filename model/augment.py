@@ -17,15 +17,16 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
+from model import corpus
 from model.corpus import FilterCounts, corpus_files, read_pairs
 from model.short_texts import ShortTexts, read_phrases
 
 Pair = tuple[str, str]
 Change = Callable[[Pair, random.Random], Pair | None]
 
-_LEFT_ALONE = 5_000
 _READ_PER_CORPUS = 200_000
 _LONGEST_CHARACTERS = 110
 _RAREST_NAME = 3
@@ -198,8 +199,7 @@ def main() -> None:
     arguments = parser.parse_args()
     every: list[Pair] = []
     for path in corpus_files(arguments.corpora).values():
-        pairs = [pair for pair, _ in zip(read_pairs(path, FilterCounts()), range(_READ_PER_CORPUS), strict=False)]
-        every += pairs[_LEFT_ALONE:]
+        every += islice(read_pairs(path, FilterCounts()), corpus.LEFT_ALONE, _READ_PER_CORPUS)
     names = copied_names(every)
     fitting = [pair for pair in every if max(map(len, pair)) <= _LONGEST_CHARACTERS]
     short = ShortTexts(read_phrases(), read_phrases(arguments.lexicon))

@@ -18,6 +18,9 @@ _LONGEST_CHARACTERS = 2_000
 _LARGEST_RATIO = 3.0
 _RATIO_FREE_CHARACTERS = 20
 
+LEFT_ALONE = 5_000
+"""So many first pairs of a corpus, from which the held-out pairs come, are not used for making others."""
+
 
 @dataclass
 class FilterCounts:

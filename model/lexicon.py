@@ -2,7 +2,8 @@
 
 Corpora hold sentences; users also look up single words, which a model trained on sentences alone often copies. A pair
 of words is written where each is by far the likeliest translation of the other under IBM Model 1 (Brown et al. 1993,
-"The Mathematics of Statistical Machine Translation", section 4.1), trained once in each direction.
+"The Mathematics of Statistical Machine Translation", section 4.1), trained once in each direction. The first pairs of
+every corpus are left alone: from them come the held-out pairs (``model.dataset``).
 """
 
 import argparse
@@ -10,11 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from model import corpus
 from model.corpus import FilterCounts, corpus_files, read_pairs
 
 Pair = tuple[str, str]
@@ -147,7 +150,7 @@ def _best(given: Ints, probabilities: Floats) -> npt.NDArray[np.bool_]:
 def _lexicon(corpora: Path) -> Iterator[Pair]:
     pairs: list[Pair] = []
     for path in corpus_files(corpora).values():
-        pairs += [pair for pair, _ in zip(read_pairs(path, FilterCounts()), range(_PAIRS_PER_CORPUS), strict=False)]
+        pairs += islice(read_pairs(path, FilterCounts()), corpus.LEFT_ALONE, _PAIRS_PER_CORPUS)
     for first, second, _ in mutual_translations(pairs):
         if min(len(first), len(second)) >= _SHORTEST_WORD:
             yield first, second

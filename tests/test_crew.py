@@ -1,7 +1,10 @@
 """Several threads on one list: order, bound, errors, and an end."""
 
+import contextlib
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +15,10 @@ from app.crew import Crew
 
 def nothing() -> None:
     """A check that always passes."""
+
+
+class Result:
+    """Something that can be seen to be forgotten."""
 
 
 class Counting:
@@ -128,3 +135,36 @@ def test_a_crew_works_on_after_an_error() -> None:
         with pytest.raises(ZeroDivisionError):
             crew.map(lambda item: 1 // item, range(3), nothing)
     assert crew.map(lambda item: item, range(9), nothing) == list(range(9))
+
+
+def test_a_finished_call_is_forgotten_while_the_helpers_are_busy() -> None:
+    crew, free = Crew(1), threading.Event()
+    busy = crew.begin(lambda _: free.wait(10), 0)
+    try:
+        found = crew.map(lambda _: Result(), range(3), lambda: None)
+        kept = [weakref.ref(one) for one in found]
+        del found
+        gc.collect()
+        assert [one() for one in kept] == [None] * 3
+    finally:
+        free.set()
+    assert busy.result(10)
+
+
+def test_a_failed_call_leaves_no_cycle() -> None:
+    kept = []
+
+    def work(number: int) -> Result:
+        if number == 2:
+            raise ZeroDivisionError
+        result = Result()
+        kept.append(weakref.ref(result))
+        return result
+
+    gc.disable()
+    try:
+        with contextlib.suppress(ZeroDivisionError):
+            Crew(0).map(work, range(3), lambda: None)
+        assert [one() for one in kept] == [None] * 2
+    finally:
+        gc.enable()

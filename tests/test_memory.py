@@ -42,10 +42,11 @@ def test_freed_arrays_leave_the_process(own_choice: bool) -> None:
 def test_what_lives_as_long_as_the_process_is_not_looked_through_again() -> None:
     program = (
         "import gc; from app.memory import collect_seldom; kept = [[] for _ in range(9_000)]; collect_seldom(); "
-        "print(gc.get_freeze_count(), len(gc.get_objects()), gc.isenabled())"
+        "print(gc.get_freeze_count(), len(gc.get_objects()), gc.isenabled(), gc.get_threshold()[0])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    frozen, looked_through, enabled = done.stdout.split()
+    frozen, looked_through, enabled, threshold = done.stdout.split()
     assert int(frozen) > 9_000
     assert int(looked_through) < 1_000
     assert enabled == "True"
+    assert int(threshold) > 10_000

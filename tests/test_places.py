@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app import translator
-from app.errors import QueueFull
+from app.errors import NotReady, QueueFull
 from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
 from app.places import Places
 from app.text.tokenizer import Tokenizer
@@ -59,3 +59,16 @@ def test_more_explanations_than_places_are_refused_and_plain_requests_are_not(
         assert (refused.limit, refused.waiting) == (2, 2)
     assert isinstance(third, TranslateResult)
     assert isinstance(later, TranslateResult)
+
+
+def test_a_server_that_drains_says_so_and_not_that_it_is_busy(
+    tiny_tokenizer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(translator, "MOST_EXPLAINED", 0)
+    world = World(Tokenizer(tiny_tokenizer))
+    asked = TranslateRequest(("The cat.",), "en", "fr", explain=WANTED)
+    with pytest.raises(QueueFull):
+        asyncio.run(world.translator.translate(asked))
+    world.engine.stop(5)
+    with pytest.raises(NotReady):
+        asyncio.run(world.translator.translate(asked))

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
 from app.engine.step_model import Explanation, Float32, HeadMasks, Int64, ReadSource
 from app.runtime import names
@@ -44,8 +43,6 @@ class OnnxExplainModel:
         self._keys = [names.cross_key(layer) for layer in layers]
         self._values = [names.cross_value(layer) for layer in layers]
         self._no_masks = no_head_masks(directory.config)
-        self._only_needed = onnxruntime.RunOptions()
-        self._only_needed.only_execute_path_to_fetches = True
 
     def read(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> ReadSource:
         """See ``app.engine.step_model.ExplainModel``.
@@ -98,7 +95,7 @@ class OnnxExplainModel:
             check()
             feeds = self._decoder_feeds(read, fed, masks)
             feeds[names.K] = np.array([k], dtype=np.int64)
-            ids, log_probs = self._decoder.run([names.RIVAL_IDS, names.RIVAL_LOG_PROBS], feeds, self._only_needed)
+            ids, log_probs = self._decoder.run([names.RIVAL_IDS, names.RIVAL_LOG_PROBS], feeds)
             return ids[:, -1], log_probs[:, -1]
 
         return MutedStepModel(self._config, read, candidates)

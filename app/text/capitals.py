@@ -14,12 +14,14 @@ from app.text.normalise import normalise
 # What stands together between white space and punctuation; digits and underscores too, which make a word a code.
 _RUN = re.compile(r"[\w']+")
 _CODE = re.compile(r"[\d_]")
+_FINAL_SIGMA = re.compile(r"(?<=\w)σ(?!\w)")
 _LONG_WORD = 4
 _SHORT_WORD = 2
 _CASES = frozenset({"Lu", "Ll", "Lt"})
 
 # The sign of a millionth is a letter only to Unicode: raised it would be the Greek letter Mu.
 _SIGNS = frozenset("µ")
+_ORDINALS = frozenset("ªº")
 
 # Words that a language writes with a capital wherever they stand; the I of "I.E." is none.
 _ALWAYS_CAPITAL = {"en": re.compile(r"(?<![\w.])I(?![\w\u0300-\u036f]|\.\w)")}
@@ -32,10 +34,11 @@ def stands_in_capitals(text: str) -> bool:
     and apostrophes, so that ``DON'T`` is one; what has a digit or underscore in it (``A4``, ``MAX_SIZE``) is a code
     and none. Shorter texts stay as they are: ``OK``, ``USA``, ``U.S.A.``, ``X``, ``1. A`` are written so in any
     sentence, and the model knows them so. A long acronym (``UNESCO``) alone cannot be told from a word. However its
-    accents and apostrophes are encoded, a sentence is judged as the normalised one.
+    accents and apostrophes are encoded, a sentence is judged as the normalised one. Beside letters of a script
+    without case, capitals are those of acronyms (``我在 UNESCO 工作``).
     """
     text = normalise(text)
-    if not has_only_capitals(text):
+    if not has_only_capitals(text) or _has_letters_without_case(text):
         return False
     counts = [sum(map(_is_capital, run[0])) for run in _RUN.finditer(text) if not _CODE.search(run[0])]
     return max(counts, default=0) >= _LONG_WORD or sum(count >= _SHORT_WORD for count in counts) > 1
@@ -63,7 +66,7 @@ def sentence_case(text: str, language: str) -> str:
     if always := _ALWAYS_CAPITAL.get(language):
         for match in always.finditer(text):
             small[match.start()] = text[match.start()]
-    return "".join(small)
+    return _FINAL_SIGMA.sub("ς", "".join(small))
 
 
 def capitals(text: str) -> str:
@@ -74,6 +77,10 @@ def capitals(text: str) -> str:
 def as_read(text: str, language: str) -> str:
     """The form of a sentence that the model reads: in sentence case if it stands in capitals, else as it is."""
     return sentence_case(text, language) if stands_in_capitals(text) else text
+
+
+def _has_letters_without_case(text: str) -> bool:
+    return any(unicodedata.category(character) == "Lo" and character not in _ORDINALS for character in text)
 
 
 def _is_capital(character: str) -> bool:

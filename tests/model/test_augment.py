@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model import augment
+from model import augment, corpus
 from model.augment import Change, Changes, Pair, augmented, copied_names, verbatim
 from model.short_texts import ShortTexts
 
@@ -81,7 +81,7 @@ def test_as_many_pairs_as_asked_for_and_the_same_each_time() -> None:
 
 
 def test_pairs_that_may_be_held_out_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(augment, "_LEFT_ALONE", 2)
+    monkeypatch.setattr(corpus, "LEFT_ALONE", 2)
     lines = ["held one\ttenu un", "held two\ttenu deux", *["we saw Boston\tnous vîmes Boston"] * 9]
     (tmp_path / "books.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     output, lexicon = tmp_path / "out", tmp_path / "lexicon"

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import lexicon
+from model import corpus, lexicon
 from model.lexicon import common_words, cooccurrences, mutual_translations, translation_probabilities
 
 PAIRS = [
@@ -50,10 +50,15 @@ def test_words_that_are_each_others_likeliest_translation_are_found() -> None:
 
 
 def test_the_command_writes_two_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "books.tsv").write_text("".join(f"{first}\t{second}\n" for first, second in PAIRS), encoding="utf-8")
+    monkeypatch.setattr(corpus, "LEFT_ALONE", 6)
+    held_out = [("a dog sleeps", "un chien dort"), ("the dog", "le chien")] * 3
+    text = "".join(f"{first}\t{second}\n" for first, second in [*held_out, *PAIRS])
+    (tmp_path / "books.tsv").write_text(text, encoding="utf-8")
     output = tmp_path / "out"
     monkeypatch.setattr("sys.argv", ["lexicon", str(tmp_path), str(output)])
     lexicon.main()
     lines = output.read_text(encoding="utf-8").splitlines()
     assert "milk\tlait" in lines
+    assert "dog\tchien" not in lines
+    assert ("dog", "chien") in {pair[:2] for pair in mutual_translations([*held_out, *PAIRS])}
     assert all(len(word) >= 3 for line in lines for word in line.split("\t"))

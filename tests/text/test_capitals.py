@@ -26,7 +26,7 @@ def tokenizer() -> Tokenizer:
     "text",
     ["HELLO", "HELLO!", "NATO SUMMIT", "PLEASE CLOSE THE DOOR.", "DON'T", "C’EST FINI", "L'ÉTÉ À PARIS", "I AM OK",
      "10 % OFF TODAY", "GO ON", "RENDEZ-VOUS", "COVID-19", "« OÙ EST-IL ? »", "ŒUVRE", "ЁЛКА", "ΚΑΛΗΜΕΡΑ", "STRAßE",
-     "İSTANBUL", "东京 HELLO", "DO NOT TOUCH 5 µV CABLES", "E\u0301TE\u0301 A\u0300 PARIS", "FREE 🎉 BEER"],
+     "İSTANBUL", "5º ANDAR", "DO NOT TOUCH 5 µV CABLES", "E\u0301TE\u0301 A\u0300 PARIS", "FREE 🎉 BEER"],
 )  # fmt: skip
 def test_in_capitals(text: str) -> None:
     assert stands_in_capitals(text)
@@ -36,7 +36,8 @@ def test_in_capitals(text: str) -> None:
     "text",
     ["", " ", "A", "X", "1.", "1. A", "OK", "OK!", "USA", "U.S.A.", "I'M", "A B C D E F", "A4", "ISO9001 AB12CD34",
      "MAX_SIZE", "MAX_SIZE MIN_SIZE", "Hello", "HELLO there", "iPHONE", "HELLO WORLd", "McDONALD", "ǅUNGLA DRVO",
-     "你好，世界", "שלום עולם", "გამარჯობა თბილისი", "42 %", "ⒽⒺⓁⓁⓄ", "ⅧⅧⅧⅧ", "PLEASE SEE https://example.org/page"],
+     "你好，世界", "我在 UNESCO 工作。", "日本のNASAです", "العربية NASA UNICEF", "שלום עולם", "გამარჯობა თბილისი",
+     "42 %", "ⒽⒺⓁⓁⓄ", "ⅧⅧⅧⅧ", "PLEASE SEE https://example.org/page"],
 )  # fmt: skip
 def test_not_in_capitals(text: str) -> None:
     assert not stands_in_capitals(text)
@@ -57,6 +58,7 @@ def test_not_in_capitals(text: str) -> None:
         ("ᲗᲑᲘᲚᲘᲡᲘ", "ka", "თბილისი"),
         ("东京 HELLO", "zh", "东京 Hello"),
         ("Ⓐ TEST", "en", "Ⓐ Test"),
+        ("ΟΔΟΣ ΑΘΗΝΑΣ, ΣΟΣ!", "el", "Οδος αθηνας, σος!"),
     ],
 )
 def test_sentence_case(text: str, language: str, expected: str) -> None:
