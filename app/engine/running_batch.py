@@ -1,6 +1,7 @@
 """Sentences of one width that share every step: join, step, retire, drop."""
 
 from collections.abc import Callable, Iterator, Sequence
+from math import isfinite
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -58,12 +59,13 @@ class RunningBatch(Generic[Owner]):
             return []
         last_ids = self._searches.last_ids.reshape(-1)
         candidates = self._decoding.step(last_ids, candidates_per_row(self._width, self._limits.vocab_size))
-        if not np.isfinite(candidates.log_probs[:, 0]).all():
+        # A sum is finite if all its terms are.
+        if not isfinite(candidates.log_probs[:, 0].sum()):
             raise FloatingPointError("the model gave something else than probabilities")
-        parents, ends = self._searches.advance(candidates)
-        ended = np.flatnonzero(ends).tolist()
+        parents, ended = self._searches.advance(candidates)
         finished = [(self._owners[index], self._searches.hypotheses(index)) for index in ended]
-        self._retire(np.flatnonzero(~ends).tolist() if ended else range(len(self)), parents)
+        gone = set(ended)
+        self._retire([index for index in range(len(self)) if index not in gone], parents)
         return finished
 
     def newest(self) -> Iterator[tuple[Owner, int]]:

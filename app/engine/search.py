@@ -38,12 +38,12 @@ class Searches(Protocol):
     def join(self, options: Sequence[SearchOptions]) -> None:
         """Begins as many searches."""
 
-    def advance(self, candidates: Candidates) -> tuple[Int64 | None, npt.NDArray[np.bool_]]:
+    def advance(self, candidates: Candidates) -> tuple[Int64 | None, list[int]]:
         """Takes the candidates ``[sentences * width, k]`` of one step.
 
         Returns:
             Which row of its sentence each row goes on from, ``[sentences, width]``, ``None`` where every row goes on
-            from itself, and which sentences want no further step, ``[sentences]``.
+            from itself, and which sentences want no further step, in rising order.
         """
 
     def keep(self, sentences: Sequence[int]) -> None:
@@ -74,6 +74,7 @@ class BeamSearches:
         self._log_probs: Float64 = np.zeros((0, width))
         self._worst: Float64 = np.zeros(0)
         self._lengths: Int64 = np.zeros(0, np.int64)
+        self._longest = 0
         self._target_lens: Int64 = np.zeros(0, np.int64)
         # [sentences, positions, width]: what was chosen at each step, and which row it went on from.
         self._ids: npt.NDArray[np.int32] = np.zeros((0, _FIRST_POSITIONS, width), np.int32)
@@ -100,11 +101,12 @@ class BeamSearches:
             for history in (self._ids, self._parents)
         )
 
-    def advance(self, candidates: Candidates) -> tuple[Int64, npt.NDArray[np.bool_]]:
+    def advance(self, candidates: Candidates) -> tuple[Int64, list[int]]:
         """See ``Searches``."""
         width = self._width
         chosen, values, rows = self._best_continuations(candidates)
         self._lengths += 1
+        self._longest += 1
         stops = chosen == self._eos_id
         last_step = self._lengths == self._target_lens
         if stops.any() or last_step.any():
@@ -117,7 +119,9 @@ class BeamSearches:
             chosen, values, rows = chosen[:, :width], values[:, :width], rows[:, :width]
         self.last_ids, self._log_probs = chosen, values
         self._remember(rows)
-        return rows, last_step | (values[:, 0] == -np.inf) | self._cannot_improve()
+        full = self._worst > -np.inf
+        may_end = np.flatnonzero(last_step | full | (values[:, 0] == -np.inf)).tolist()
+        return rows, [sentence for sentence in may_end if last_step[sentence] or not self._can_improve(sentence)]
 
     def keep(self, sentences: Sequence[int]) -> None:
         """Forgets all sentences but these."""
@@ -126,6 +130,7 @@ class BeamSearches:
         kept = list(sentences)
         self.last_ids, self._log_probs, self._worst = self.last_ids[kept], self._log_probs[kept], self._worst[kept]
         self._lengths, self._target_lens = self._lengths[kept], self._target_lens[kept]
+        self._longest = max(self._lengths.tolist(), default=0)
         self._ids, self._parents = self._ids[kept], self._parents[kept]
 
     def hypotheses(self, sentence: int) -> list[Hypothesis]:
@@ -161,21 +166,18 @@ class BeamSearches:
 
     def _remember(self, parents: Int64) -> None:
         """Records one step."""
-        longest = int(self._lengths.max())
-        if longest > self._ids.shape[1]:
+        if self._longest > self._ids.shape[1]:
             more = ((0, 0), (0, self._ids.shape[1]), (0, 0))
             self._ids, self._parents = np.pad(self._ids, more), np.pad(self._parents, more)
         here = (np.arange(len(self)), self._lengths - 1)
         self._ids[here] = self.last_ids
         self._parents[here] = parents
 
-    def _cannot_improve(self) -> npt.NDArray[np.bool_]:
-        worse = np.zeros(len(self), np.bool_)
-        for sentence in np.flatnonzero(self._worst > -np.inf).tolist():
-            length, penalty = int(self._lengths[sentence]), self._options[sentence].length_penalty
-            running = length_normalised(float(self._log_probs[sentence, 0]), length, penalty)
-            worse[sentence] = self._worst[sentence] >= running
-        return worse
+    def _can_improve(self, sentence: int) -> bool:
+        """Whether the best running hypothesis, if there is one, beats the worst finished one that is kept."""
+        log_prob, length = float(self._log_probs[sentence, 0]), int(self._lengths[sentence])
+        running = length_normalised(log_prob, length, self._options[sentence].length_penalty)
+        return bool(running > self._worst[sentence])
 
     def _trace(self, sentence: int, ended: "_Ended") -> list[int]:
         """Follows the back-pointers of a finished hypothesis to its beginning."""

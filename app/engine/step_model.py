@@ -62,7 +62,10 @@ class Decoding(Protocol):
         """Source positions that a step reads for every row, padding included."""
 
     def step(self, last_ids: Int64, k: int) -> Candidates:
-        """Feeds ``last_ids [rows]``, one piece a row, and moves every row one position on."""
+        """Feeds ``last_ids [rows]``, one piece a row, and moves every row one position on.
+
+        What it returns may be overwritten by the next step.
+        """
 
     def reorder(self, parents: Int64) -> None:
         """Row ``r`` goes on from what row ``parents[r]`` was, ``parents [rows]`` staying within a sentence.

@@ -119,6 +119,7 @@ class OnnxDecoding:
         self._cross = cross
         self._past = past
         self._past_len = np.zeros(len(cross.mask) * width, dtype=np.int32)
+        self._longest = 0
         self._shared = SharedPast(len(cross.mask), width)
         self._exchange: StepExchange | None = None
         layers = range(graphs.config.architecture.decoder_layers)
@@ -151,10 +152,11 @@ class OnnxDecoding:
             raise ValueError(f"{rows} rows need as many ids, not shape {last_ids.shape}")
         if rows == 0:
             return Candidates(np.empty((0, k), np.int64), np.empty((0, k), np.float32))
-        self._reserve_positions(int(self._past_len.max()) + 1)
+        self._reserve_positions(self._longest + 1)
         exchange = self._exchange_of(k)
-        exchange.feed(last_ids)
+        exchange.feed(last_ids, self._longest + 1)
         self._graphs.decoder_step.run_with_iobinding(exchange.binding)
+        self._longest += 1
         return exchange.candidates()
 
     def reorder(self, parents: Int64) -> None:
@@ -183,6 +185,7 @@ class OnnxDecoding:
             slots[moved] = free
         self._slots = slots
         self._past_len = self._past_len[: len(slots) * self._width]
+        self._longest = max(self._past_len.tolist(), default=0)
         self._shared.cut(len(slots))
         self._exchange = None
         needed = self._longest_source()
@@ -200,9 +203,10 @@ class OnnxDecoding:
         used, joining = self.sentences, other.sentences
         self._reserve(used + joining, other)
         self._cross.append(used, other._cross, joining)
-        if other._past_len.any():
+        if other._longest:
             self._past.append(used * self._width, other._past, joining * self._width)
         self._past_len = np.concatenate([self._past_len, other._past_len])
+        self._longest = max(self._longest, other._longest)
         self._shared.append(other._shared)
         self._slots = np.concatenate([self._slots, used + other._slots])
         self._exchange = None
@@ -228,7 +232,7 @@ class OnnxDecoding:
 
     def _started_rows(self) -> int:
         """How many rows must be kept when the past moves: none before the first step."""
-        return self.sentences * self._width if self._past_len.any() else 0
+        return self.sentences * self._width if self._longest else 0
 
     def _longest_source(self) -> int:
         """Padded length of the longest sentence held."""

@@ -38,18 +38,17 @@ class StepExchange:
             binding.bind_output(name, "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         self._bind_inputs()
 
-    def feed(self, last_ids: Int64) -> None:
-        """The next piece of every row."""
+    def feed(self, last_ids: Int64, total_len: int) -> None:
+        """The next piece of every row; ``total_len``: positions of the longest row with it."""
         self._last_ids[self._order] = last_ids
-        self._total_len[()] = self._past_len.max() + 1
+        self._total_len[()] = total_len
         if not self._on_host:
             self._bind_inputs()
 
     def candidates(self) -> Candidates:
-        """What came back; every row now stands one position further."""
+        """What came back; every row now stands one position further. The next step overwrites it."""
         self._past_len += 1
-        # Copies: the next step writes to the same place.
-        return Candidates(self._ids[self._order].copy(), self._log_probs[self._order].copy())
+        return Candidates(self._ids[self._order], self._log_probs[self._order])
 
     def _bind_inputs(self) -> None:
         bind_array(self.binding, names.LAST_IDS, self._last_ids)

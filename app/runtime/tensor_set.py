@@ -55,6 +55,7 @@ class HostTensorSet:
         self._length_axis = length_axis
         self._dtype = np.dtype(dtype)
         self._arrays = [np.empty(shape, self._dtype) for _ in range(count)]
+        self._opaque: list[Array] = []
 
     @property
     def capacity(self) -> int:
@@ -82,6 +83,7 @@ class HostTensorSet:
             resized = np.zeros(shape, self._dtype)
             resized[kept] = array[kept]
             self._arrays[index] = resized
+        self._opaque = []
 
     def move(self, targets: Int64, sources: Int64, length: int) -> None:
         """See ``TensorSet``."""
@@ -94,17 +96,21 @@ class HostTensorSet:
         lengths = stops - starts
         offsets = np.repeat(np.cumsum(lengths) - lengths - starts, lengths)
         positions = np.arange(len(offsets)) - offsets
-        into, out_of = (self._places(np.repeat(rows, lengths), positions) for rows in (targets, sources))
-        for array in self._arrays:
-            # One place as one opaque value: numpy then moves 128 bytes at a time, not 4.
-            places = array.reshape(-1, array.shape[-1]).view(f"V{array.shape[-1] * array.itemsize}")[:, 0]
+        _, heads, length, _ = self._arrays[0].shape
+        rows = np.repeat(np.stack([targets, sources]), lengths, axis=1)
+        # Where all heads of these positions lie, each position of each row a place.
+        first = (rows * (heads * length) + positions)[:, :, None]
+        into, out_of = (first + np.arange(0, heads * length, length)).reshape(2, -1)
+        for places in self._places():
             places[into] = places[out_of]
 
-    def _places(self, rows: Int64, positions: Int64) -> Int64:
-        """Where all heads of these positions lie, each position of each row a place."""
-        _, heads, length, _ = self._arrays[0].shape
-        places: Int64 = (rows * heads * length + positions)[:, None] + np.arange(heads) * length
-        return places.reshape(-1)
+    def _places(self) -> list[Array]:
+        """All positions of all heads of each tensor, one opaque value each: numpy then moves 128 bytes, not 4."""
+        if not self._opaque:
+            features = self._arrays[0].shape[-1]
+            place = f"V{features * self._dtype.itemsize}"
+            self._opaque = [array.reshape(-1, features).view(place)[:, 0] for array in self._arrays]
+        return self._opaque
 
     def append(self, used: int, other: Self, other_used: int) -> None:
         """See ``TensorSet``."""

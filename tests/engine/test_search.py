@@ -61,7 +61,7 @@ def test_greedy_search_equals_beams_of_width_one(seed: int) -> None:
     found: dict[int, list[Hypothesis]] = {}
     while len(found) < len(sources):
         _, ends = beams.advance(decoding.step(beams.last_ids.reshape(-1), 2))
-        found |= {index: beams.hypotheses(index) for index in np.flatnonzero(ends).tolist() if index not in found}
+        found |= {index: beams.hypotheses(index) for index in ends if index not in found}
     assert search_each(model, sources, wanted) == [found[index] for index in range(len(sources))]
 
 

@@ -70,7 +70,7 @@ class Player:
         self.decoding.reorder(np.concatenate(parents))
         self.positions = [position + 1 for position in self.positions]
         rows = [slice(index * self.width, (index + 1) * self.width) for index in range(len(self.scripts))]
-        return [Candidates(found.ids[one], found.log_probs[one]) for one in rows]
+        return [Candidates(found.ids[one].copy(), found.log_probs[one].copy()) for one in rows]
 
     def keep(self, sentences: list[int]) -> None:
         self.decoding.keep(sentences)

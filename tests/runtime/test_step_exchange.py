@@ -29,7 +29,7 @@ def test_what_is_fed_reaches_another_device_at_every_step() -> None:
     binding = CopyingBinding()
     exchange = StepExchange(binding, np.array([3, 0], np.int32), np.array([1, 0]), 1, on_host=False)
     for step, fed in enumerate(([7, 8], [9, 10])):
-        exchange.feed(np.array(fed))
+        exchange.feed(np.array(fed), 4 + step)
         assert binding.inputs[names.LAST_IDS].tolist() == fed[::-1]
         assert binding.inputs[names.PAST_LEN].tolist() == [3 + step, step]
         assert binding.inputs[names.TOTAL_LEN] == 4 + step
