@@ -8,7 +8,7 @@ from onnx import TensorProto, helper
 
 from export.arithmetic import Arithmetic, Operand
 from export.calibrate import PROJECTION_INPUT
-from export.graph_builder import GraphBuilder
+from export.graph_builder import MICROSOFT, GraphBuilder
 from export.quantize import EMBEDDING, PROJECTION
 from model.config import TransformerConfig
 
@@ -22,10 +22,12 @@ class Layout:
     Attributes:
         flat: ``[-1, d_model]``.
         heads: ``[rows, length, heads, head_dim]``.
+        stacked_heads: ``[rows, length, 3 * heads, head_dim]``, of queries, keys and values together.
     """
 
     flat: str
     heads: str
+    stacked_heads: str
 
 
 class Blocks:
@@ -43,6 +45,7 @@ class Blocks:
         return Layout(
             flat=builder.ints(-1, self.config.d_model),
             heads=builder.shape(shape, self.config.heads, self.config.head_dim),
+            stacked_heads=builder.shape(shape, 3 * self.config.heads, self.config.head_dim),
         )
 
     def scaled_pieces(self, ids: str, embedding: str) -> str:
@@ -78,7 +81,7 @@ class Blocks:
         return self.linear_of(self.arithmetic.positive(hidden, f"{name}.contract"), f"{name}.contract")
 
     def queries(self, merged: str, shape: str) -> str:
-        """``[rows * length, d_model]`` to ``[rows, heads, length, head_dim]``; values likewise."""
+        """``[rows * length, heads * head_dim]`` to ``[rows, heads, length, head_dim]``; values likewise."""
         return self.builder.node("Transpose", self.builder.node("Reshape", merged, shape), perm=[0, 2, 1, 3])
 
     def keys(self, merged: str, shape: str) -> str:
@@ -86,15 +89,19 @@ class Blocks:
         transposed = self.builder.node("Transpose", self.builder.node("Reshape", merged, shape), perm=[0, 2, 3, 1])
         return self.scaled(transposed, self.config.head_dim**-0.5)
 
-    def attend(self, query: str, key: str, value: str, bias: str, gate: str = "") -> tuple[str, str]:
+    def self_scores(self, query: str, key: str) -> str:
+        """Of queries with keys of the same shape, ``head_dim ** -0.5`` times their products."""
+        scale = self.config.head_dim**-0.5
+        return self.builder.node("FusedMatMul", query, key, domain=MICROSOFT, transB=1, alpha=scale)
+
+    def attend(self, scores: str, value: str, bias: str, gate: str = "") -> tuple[str, str]:
         """Context ``[rows * length, d_model]`` and weights ``[rows, heads, query, key]``.
 
         ``bias`` is 0 where a key may be attended to and minus infinity elsewhere: there the weight is exactly 0.
         ``gate [heads, 1, 1]`` multiplies what each head gives, not its weights: a muted head is still shown.
         """
         builder = self.builder
-        scores = builder.node("Add", builder.node("MatMul", query, key), bias)
-        weights = builder.node("Softmax", scores, axis=-1)
+        weights = builder.node("Softmax", builder.node("Add", scores, bias), axis=-1)
         context = builder.node("MatMul", weights, value)
         if gate:
             context = builder.node("Mul", context, gate)

@@ -80,7 +80,8 @@ class DecoderStep:
         name = f"decoder.{layer}.cross_attention"
         key, value = _memory_inputs(blocks, layer, self._element_type)
         merged = blocks.linear(states, f"{name}.query")
-        context, _ = blocks.attend(blocks.queries(merged, self._heads), key, value, self._source_bias)
+        scores = blocks.builder.node("MatMul", blocks.queries(merged, self._heads), key)
+        context, _ = blocks.attend(scores, value, self._source_bias)
         return blocks.linear(context, f"{name}.output")
 
 
@@ -126,7 +127,7 @@ class TeacherForced:
         query = blocks.queries(blocks.linear(states, f"{name}.query"), self._self.layout.heads)
         key, value = _memory_inputs(blocks, layer, TensorProto.FLOAT)
         gate = blocks.gate(self._cross_mask, layer)
-        context, weights = blocks.attend(query, key, value, self._source_bias, gate)
+        context, weights = blocks.attend(blocks.builder.node("MatMul", query, key), value, self._source_bias, gate)
         self.cross_weights.append(weights)
         return blocks.linear(context, f"{name}.output")
 

@@ -46,23 +46,17 @@ def encode(blocks: Blocks, source_ids: str, layout: Layout, bias: str, head_mask
 def cross_memory(blocks: Blocks, memory: Operand, layout: Layout, layer: int) -> tuple[str, str]:
     """Keys, transposed and scaled, and values of the source for one decoder layer."""
     name = f"decoder.{layer}.cross_attention"
-    key, value = blocks.builder.split(blocks.linear_of(memory, f"{name}.memory"), 2)
+    key, value = blocks.builder.split(blocks.linear_of(memory, f"{name}.memory"), 2, axis=-1)
     return blocks.keys(key, layout.heads), blocks.queries(value, layout.heads)
 
 
 def self_attention(blocks: Blocks, shared: SelfAttention, states: str, stack: str, layer: int) -> str:
     """Attention of a sequence to itself in one layer of ``stack``; appends its weights to ``shared.weights``."""
     name = f"{stack}.{layer}.self_attention"
-    merged = blocks.linear(states, f"{name}.qkv")
-    query, key, value = blocks.builder.split(merged, 3)
-    shape = shared.layout.heads
-    context, weights = blocks.attend(
-        blocks.queries(query, shape),
-        blocks.keys(key, shape),
-        blocks.queries(value, shape),
-        shared.bias,
-        blocks.gate(shared.head_mask, layer),
-    )
+    stacked = blocks.queries(blocks.linear(states, f"{name}.qkv"), shared.layout.stacked_heads)
+    query, key, value = blocks.builder.split(stacked, 3, axis=1)
+    gate = blocks.gate(shared.head_mask, layer)
+    context, weights = blocks.attend(blocks.self_scores(query, key), value, shared.bias, gate)
     shared.weights.append(weights)
     return blocks.linear(context, f"{name}.output")
 

@@ -67,10 +67,10 @@ class GraphBuilder:
         self._nodes.append(helper.make_node(operator, inputs, outputs, name=name, domain=domain, **attributes))
         return outputs
 
-    def split(self, tensor: str, parts: int) -> list[str]:
-        """Equal parts of the last axis."""
+    def split(self, tensor: str, parts: int, axis: int) -> list[str]:
+        """Equal parts along ``axis``."""
         outputs = self.fresh_names("Split", parts)
-        self.nodes("Split", [tensor], outputs, axis=-1, num_outputs=parts)
+        self.nodes("Split", [tensor], outputs, axis=axis, num_outputs=parts)
         return outputs
 
     def fresh_names(self, operator: str, count: int) -> list[str]:
