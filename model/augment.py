@@ -6,7 +6,8 @@ written here is a real one changed in the same way on both sides, so that it ser
 - copying: a name, number, address or piece of code that stands on both sides is replaced by another one;
 - form: lower case, capitals, no final punctuation, list items, quotation marks, an emoji or an address at the end;
 - single names and other short texts that mean the same in both languages;
-- phrases, words, prices, times and dates (``model.short_texts``), as they are or changed in form.
+- phrases, words, prices, times, dates and sentences with an address or code (``model.short_texts``), as they are or
+  changed in form.
 
 Sentences in capitals are not made: the model reads those in small letters (``app.text.capitals``).
 The first pairs of every corpus are left alone: from them come the held-out pairs (``model.dataset``).
@@ -23,6 +24,7 @@ from pathlib import Path
 from model import corpus
 from model.corpus import FilterCounts, corpus_files, read_pairs
 from model.short_texts import ShortTexts, read_phrases
+from model.verbatim import Verbatim
 
 Pair = tuple[str, str]
 Change = Callable[[Pair, random.Random], Pair | None]
@@ -31,16 +33,14 @@ _READ_PER_CORPUS = 200_000
 _LONGEST_CHARACTERS = 110
 _RAREST_NAME = 3
 _SAME_SHARE = 0.05
-_SHORT_SHARE = 0.25
+_SHORT_SHARE = 0.33
 _SEED = 7
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _NUMBER = re.compile(r"(?<![\d.,:/-])\d{2,6}(?![\d.,:/-])")
 _FINAL = re.compile(r"\s*[.!?…]+$")
 _VOWELS = "aeiouyhàâäéèêëîïôöùûüœæ"
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _EMOJI = "😀😂😉😍🙂🙏👍👏🎉❤🔥✨🚀🐈🐕🌍🍕☕🎂✅⚠📷🎵💡"
-_ENDINGS = ("com", "org", "net", "fr", "io", "ca", "co.uk", "eu")
 _MARKERS = ("-", "*", "•", "–", "1.", "2.", "3)", "a)", ">", "#", "##")
 _SAME = (
     *("OK", "Ok", "ok", "A", "B", "X", "URL", "PDF", "FAQ", "SMS", "Wi-Fi", "GPS", "DVD", "CV", "Internet", "Taxi"),
@@ -66,8 +66,9 @@ def copied_names(pairs: Sequence[Pair]) -> list[str]:
 class Changes:
     """The kinds of change, each with the number of pairs that it makes of 100."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], verbatim: Verbatim) -> None:
         self._names = names
+        self._verbatim = verbatim
         # "de Tom" must not become "de Anna": French would say "d'Anna".
         self._consonant_names = [name for name in names if name[0].lower() not in _VOWELS]
         self._replaceable = frozenset(self._consonant_names)
@@ -89,7 +90,7 @@ class Changes:
         if not shared:
             return None
         word = source.choice(shared)
-        other = source.choice(self._consonant_names) if source.random() < 0.8 else verbatim(source)
+        other = source.choice(self._consonant_names) if source.random() < 0.8 else self._verbatim(source)
         return _both(pair, lambda text: re.sub(rf"\b{re.escape(word)}\b", lambda _: other, text))
 
     def renumber(self, pair: Pair, source: random.Random) -> Pair | None:
@@ -127,7 +128,7 @@ class Changes:
 
     def with_address(self, pair: Pair, source: random.Random) -> Pair:
         """With a URL, an e-mail address or code after it."""
-        address = verbatim(source)
+        address = self._verbatim(source)
         return _both(pair, lambda text: f"{text} {address}")
 
     def form(self, pair: Pair, source: random.Random) -> Pair:
@@ -137,39 +138,15 @@ class Changes:
 
     def same(self, source: random.Random) -> Pair:
         """A text that is the same in both languages."""
-        text = source.choice(self._names) if source.random() < 0.7 else source.choice((*_SAME, verbatim(source)))
+        text = source.choice(self._names) if source.random() < 0.7 else source.choice((*_SAME, self._verbatim(source)))
         if source.random() < 0.2:
             text = f"{source.choice(self._names)} {text}"
         return text, text
 
 
-def verbatim(source: random.Random) -> str:
-    """A made-up URL, e-mail address, file name or identifier."""
-    words = ["".join(source.choices(_LETTERS, k=source.randint(2, 8))) for _ in range(3)]
-    domain = f"{words[0]}.{source.choice(_ENDINGS)}"
-    number = source.randint(1, 9_999)
-    return source.choice(
-        (
-            f"https://www.{domain}/{words[1]}",
-            f"https://{domain}/{words[1]}/{number}?{words[2]}={number}",
-            f"www.{domain}",
-            f"{words[1]}.{words[2]}@{domain}",
-            f"{words[1]}{number}@{domain}",
-            f"{words[0]}_{words[1]}()",
-            f"{words[0]}.{words[1]}({number})",
-            f"{words[0]}{words[1].title()}",
-            f"{words[0]}-{words[1]}.{source.choice(('txt', 'pdf', 'py', 'json'))}",
-            f"--{words[0]}-{words[1]}",
-        )
-    )
-
-
-def augmented(
-    pairs: Sequence[Pair], names: Sequence[str], short: ShortTexts, wanted: int, seed: int = _SEED
-) -> Iterator[Pair]:
-    """``wanted`` changed pairs; one in twenty is the same in both languages, one in four a short text."""
-    source = random.Random(seed)
-    changes = Changes(names)
+def augmented(pairs: Sequence[Pair], changes: Changes, short: ShortTexts, wanted: int) -> Iterator[Pair]:
+    """``wanted`` changed pairs; one in twenty is the same in both languages, one in three a short text."""
+    source = random.Random(_SEED)
     kinds, shares = zip(*changes.kinds, strict=True)
     made = 0
     while made < wanted:
@@ -202,8 +179,10 @@ def main() -> None:
         every += islice(read_pairs(path, FilterCounts()), corpus.LEFT_ALONE, _READ_PER_CORPUS)
     names = copied_names(every)
     fitting = [pair for pair in every if max(map(len, pair)) <= _LONGEST_CHARACTERS]
-    short = ShortTexts(read_phrases(), read_phrases(arguments.lexicon))
-    made = augmented(fitting, names, short, arguments.pairs)
+    words = read_phrases(arguments.lexicon)
+    verbatim = Verbatim(words)
+    short = ShortTexts(read_phrases(), words, verbatim)
+    made = augmented(fitting, Changes(names, verbatim), short, arguments.pairs)
     with arguments.output.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{first}\t{second}\n" for first, second in made)
     print(f"{arguments.pairs:,} pairs with {len(names):,} names from {len(fitting):,} pairs")

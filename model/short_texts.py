@@ -1,4 +1,4 @@
-"""Short pairs for what users type first and corpora of sentences lack: phrases, words, prices, times, dates.
+"""Short pairs for what users type first and corpora of sentences lack: phrases, words, addresses, prices, times, dates.
 
 The phrases are written by hand (``phrasebook.tsv``: greetings, questions, signs, menus, headings, letters).
 Prices, times and dates are made up, each in the way of its language.
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from model.corpus import read_lines
+from model.verbatim import Verbatim
 
 Pair = tuple[str, str]
 Formatted = Callable[[random.Random], Pair]
@@ -80,16 +81,17 @@ def date(source: random.Random) -> Pair:
 
 
 class ShortTexts:
-    """Draws short pairs: half of them phrases, a third words, the rest prices, times and dates."""
+    """Draws short pairs: phrases and words, fewer sentences with an address or code, prices, times and dates."""
 
-    def __init__(self, phrases: Sequence[Pair], words: Sequence[Pair]) -> None:
+    def __init__(self, phrases: Sequence[Pair], words: Sequence[Pair], verbatim: Verbatim) -> None:
         """``words``: pairs in small letters, as ``model.lexicon`` finds them."""
         self._phrases = phrases
         self._words = words
+        self._mention = verbatim.mention
 
     def __call__(self, source: random.Random) -> Pair:
         """One pair."""
-        (kind,) = source.choices((self._phrase, self._word, price, time, date), (48, 32, 10, 4, 6))
+        (kind,) = source.choices((self._phrase, self._word, self._mention, price, time, date), (38, 32, 14, 8, 3, 5))
         return kind(source)
 
     def _phrase(self, source: random.Random) -> Pair:

@@ -5,16 +5,18 @@ from pathlib import Path
 import pytest
 
 from model import augment, corpus
-from model.augment import Change, Changes, Pair, augmented, copied_names, verbatim
+from model.augment import Change, Changes, Pair, augmented, copied_names
 from model.short_texts import ShortTexts
+from model.verbatim import Verbatim
 
 NAMES = ["Tom", "Boston", "Anna", "Marc"]
-SHORT = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")])
+VERBATIM = Verbatim([("cat", "chat")])
+SHORT = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")], VERBATIM)
 PAIR = ("Tom has 25 cats.", "Tom a 25 chats.")
 
 
 def change(kind: str, pair: Pair = PAIR, seed: int = 0) -> Pair | None:
-    method: Change = getattr(Changes(NAMES), kind)
+    method: Change = getattr(Changes(NAMES, VERBATIM), kind)
     return method(pair, random.Random(seed))
 
 
@@ -71,13 +73,12 @@ def test_both_sides_change_alike(kind: str, holds: Callable[[Pair], bool]) -> No
 
 
 def test_as_many_pairs_as_asked_for_and_the_same_each_time() -> None:
-    first, second = (list(augmented([PAIR, ("Yes.", "Oui.")], NAMES, SHORT, 200)) for _ in range(2))
+    first, second = (list(augmented([PAIR, ("Yes.", "Oui.")], Changes(NAMES, VERBATIM), SHORT, 200)) for _ in range(2))
     assert first == second
     assert len(first) == 200
     assert any(source == target for source, target in first)
     assert ("Thank you!", "Merci !") in first
     assert any(source != "Thank you!" and "hank you" in source for source, _ in first)
-    assert len({verbatim(random.Random(seed)) for seed in range(50)}) == 50
 
 
 def test_pairs_that_may_be_held_out_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import re
 from app.text.normalise import normalise
 from model.corpus import bare_form, drop_reason
 from model.short_texts import ShortTexts, date, price, read_phrases, time
+from model.verbatim import Verbatim
 
 
 def test_the_phrasebook_is_fit_for_training() -> None:
@@ -37,7 +38,7 @@ def test_the_first_of_a_month_is_an_ordinal_in_french() -> None:
 
 
 def test_every_kind_is_drawn() -> None:
-    short = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")])
+    short = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")], Verbatim([]))
     source = random.Random(3)
     drawn = {short(source) for _ in range(300)}
     assert {("Thank you!", "Merci !"), ("cat", "chat"), ("Cat", "Chat")} <= drawn

@@ -1,0 +1,85 @@
+"""What a translation copies as it stands: made-up addresses, file names and code, alone and inside sentences.
+
+Half of their parts are words of either language, so that a model learns to leave words alone there.
+"""
+
+import random
+import unicodedata
+from collections.abc import Sequence
+
+Pair = tuple[str, str]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_LONGEST_WORD = 12
+_ENDINGS = ("com", "org", "net", "fr", "io", "ca", "co.uk", "eu")
+_FILE_ENDINGS = ("txt", "pdf", "py", "json", "html", "csv", "md", "zip")
+_MENTIONS = (
+    ("You will find it at {}.", "Vous le trouverez à {}."),
+    ("More information: {}", "Plus d'informations : {}"),
+    ("For details, see {}.", "Pour plus de détails, voir {}."),
+    ("Look at {} first.", "Regardez d'abord {}."),
+    ("I found {} yesterday.", "J'ai trouvé {} hier."),
+    ("Send me {} tomorrow.", "Envoie-moi {} demain."),
+    ("The address is {}.", "L'adresse est {}."),
+    ("Copy {} here.", "Copiez {} ici."),
+    ("Delete {} and try again.", "Supprimez {} et réessayez."),
+    ("Type {} and press Enter.", "Tapez {} et appuyez sur Entrée."),
+    ("What does {} mean?", "Que signifie {} ?"),
+    ("{} does not work.", "{} ne fonctionne pas."),
+    ("{} was not found", "{} est introuvable"),
+    ("Use {} instead.", "Utilisez plutôt {}."),
+    ("Add {} to the list.", "Ajoutez {} à la liste."),
+    ("Why is {} empty?", "Pourquoi {} est-il vide ?"),
+    ("We have changed {} since then.", "Nous avons changé {} depuis."),
+    ("With {}, it is easier.", "Avec {}, c'est plus facile."),
+)
+
+
+class Verbatim:
+    """Draws texts that are the same in both languages."""
+
+    def __init__(self, words: Sequence[Pair]) -> None:
+        """``words``: pairs in small letters, as ``model.lexicon`` finds them."""
+        bare = {_bare(word) for pair in words for word in pair}
+        self._words = sorted(word for word in bare if word.isascii() and word.isalpha() and len(word) <= _LONGEST_WORD)
+
+    def __call__(self, source: random.Random) -> str:
+        """An address, a file name, an identifier or a piece of code."""
+        one, two, three = (self._part(source) for _ in range(3))
+        number = source.randint(1, 9_999)
+        domain = f"{one}.{source.choice(_ENDINGS)}"
+        return source.choice(
+            (
+                f"https://www.{domain}/{two}",
+                f"https://{domain}/{two}/{number}?{three}={number}",
+                f"https://{two}.{domain}/{three}-{number}.html",
+                f"www.{domain}",
+                f"{two}.{three}@{domain}",
+                f"{two}{number}@{domain}",
+                f"{one}_{two}()",
+                f"{one}.{two}({number})",
+                f'`{one}("{two}")`',
+                f"`{one} {two} --{three}`",
+                f"`{one}_{two} = {number}`",
+                f"{one}{two.title()}",
+                f"{one}-{two}.{source.choice(_FILE_ENDINGS)}",
+                f"{one}.{source.choice(_FILE_ENDINGS)}",
+                f"--{one}-{two}",
+            )
+        )
+
+    def mention(self, source: random.Random) -> Pair:
+        """A sentence with one of them inside."""
+        first, second = source.choice(_MENTIONS)
+        text = self(source)
+        return first.format(text), second.format(text)
+
+    def _part(self, source: random.Random) -> str:
+        if self._words and source.random() < 0.5:
+            return source.choice(self._words)
+        return "".join(source.choices(_LETTERS, k=source.randint(2, 8)))
+
+
+def _bare(word: str) -> str:
+    """Without accents, as addresses are written."""
+    return "".join(letter for letter in unicodedata.normalize("NFD", word) if not unicodedata.combining(letter))
