@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.text.normalise import keep, normalise
+from app.text.normalise import compose, keep, normalise
 
 OffsetUnit = Literal["codepoint", "utf16", "utf8"]
 Span = tuple[int, int]
@@ -70,7 +70,7 @@ def _composes(character: str) -> bool:
 
 def _compose(cluster: Sequence[tuple[str, Span]]) -> list[tuple[str, Span]]:
     text = "".join(character for character, _ in cluster)
-    composed = unicodedata.normalize("NFC", text)
+    composed = compose(text)
     if composed == text:
         return list(cluster)
     whole = (cluster[0][1][0], cluster[-1][1][1])

@@ -1,12 +1,13 @@
 """Normalisation: what is unified, what is removed, what stays."""
 
 import unicodedata
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.text.normalise import normalise
+from app.text.normalise import compose, normalise
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,11 @@ def test_idempotent_and_one_line(text: str) -> None:
 @given(st.text(st.characters(categories=["L", "N", "P", "S"])))
 def test_no_letter_number_mark_or_symbol_is_lost(text: str) -> None:
     assert len(unicodedata.normalize("NFD", normalise(text))) == len(unicodedata.normalize("NFD", text))
+
+
+def test_marks_in_any_order_compose_as_the_standard_says() -> None:
+    marks = [character for character in map(chr, range(0x110000)) if unicodedata.combining(character)]
+    random = Random(0)
+    for _ in range(3_000):
+        text = "".join(random.choice([*"aeoscwÅ가ᄀがกက\u0f71", random.choice(marks)]) for _ in range(12))
+        assert compose(text) == unicodedata.normalize("NFC", text)
