@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Request
@@ -67,13 +68,7 @@ async def stream(
     check_request(wanted, limits, service.languages())
     news: asyncio.Queue[Progress | None] = asyncio.Queue()
     working = asyncio.ensure_future(service.translate(wanted, news.put_nowait))
-
-    def ended(done: asyncio.Future[TranslateResult]) -> None:
-        news.put_nowait(None)
-        if not done.cancelled():
-            done.exception()  # looked at, so that a fault that nobody waits for is not one of the event loop's
-
-    working.add_done_callback(ended)
+    working.add_done_callback(partial(_end, news))
     first = await _first_news(request, news, working)
 
     def rendered(result: TranslateResult) -> str:
@@ -91,6 +86,13 @@ async def stream(
             yield _event("error", bytes(logged_response(request, error).body).decode())
 
     return _Stream(events(), working)
+
+
+def _end(news: asyncio.Queue[Progress | None], done: asyncio.Future[TranslateResult]) -> None:
+    """There is no more news."""
+    news.put_nowait(None)
+    if not done.cancelled():
+        done.exception()  # looked at, so that a fault that nobody waits for is not one of the event loop's
 
 
 async def _first_news(
