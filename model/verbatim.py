@@ -14,12 +14,12 @@ _LONGEST_WORD = 12
 _ENDINGS = ("com", "org", "net", "fr", "io", "ca", "co.uk", "eu")
 _FILE_ENDINGS = ("txt", "pdf", "py", "json", "html", "csv", "md", "zip")
 _MENTIONS = (
-    ("You will find it at {}.", "Vous le trouverez à {}."),
+    ("You will find it here: {}", "Vous le trouverez ici : {}"),
     ("More information: {}", "Plus d'informations : {}"),
     ("For details, see {}.", "Pour plus de détails, voir {}."),
     ("Look at {} first.", "Regardez d'abord {}."),
     ("I found {} yesterday.", "J'ai trouvé {} hier."),
-    ("Send me {} tomorrow.", "Envoie-moi {} demain."),
+    ("Send me {} tomorrow.", "Envoyez-moi {} demain."),
     ("The address is {}.", "L'adresse est {}."),
     ("Copy {} here.", "Copiez {} ici."),
     ("Delete {} and try again.", "Supprimez {} et réessayez."),

@@ -59,7 +59,7 @@ class RunningBatch(Generic[Owner]):
             return []
         last_ids = self._searches.last_ids.reshape(-1)
         candidates = self._decoding.step(last_ids, candidates_per_row(self._width, self._limits.vocab_size))
-        # A sum is finite if all its terms are.
+        # A number that is not finite makes the sum one, too.
         if not isfinite(candidates.log_probs[:, 0].sum()):
             raise FloatingPointError("the model gave something else than probabilities")
         parents, ended = self._searches.advance(candidates)

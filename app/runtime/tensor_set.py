@@ -75,6 +75,8 @@ class HostTensorSet:
 
     def resize(self, rows: int, length: int, used: int) -> None:
         """See ``TensorSet``."""
+        # First, because views keep all old memory while the new is made.
+        self._opaque = []
         kept = self._part(slice(0, used), min(length, self.length))
         for index, array in enumerate(self._arrays):
             shape = list(array.shape)
@@ -83,7 +85,6 @@ class HostTensorSet:
             resized = np.zeros(shape, self._dtype)
             resized[kept] = array[kept]
             self._arrays[index] = resized
-        self._opaque = []
 
     def move(self, targets: Int64, sources: Int64, length: int) -> None:
         """See ``TensorSet``."""

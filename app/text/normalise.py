@@ -5,6 +5,8 @@ from itertools import chain, groupby
 
 _APOSTROPHES = dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"), None)
+# The only characters that count as no marks but decompose into two.
+_TIBETAN_PAIRS = {0x0F73: "\u0f71\u0f72", 0x0F75: "\u0f71\u0f74", 0x0F81: "\u0f71\u0f80"}
 _KEPT_FORMAT_CHARACTERS = frozenset("\u200c\u200d")
 _KEPT_CATEGORIES_OF_C = frozenset({"Co", "Cn"})
 
@@ -30,7 +32,9 @@ def compose(text: str) -> str:
     Marks on one letter are put into canonical order first (Unicode 16.0, section 3.11): the library's own sort
     takes quadratic time, seconds for some ten thousand of them.
     """
-    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    if unicodedata.is_normalized("NFC", text):
+        return text
+    runs = groupby(text.translate(_TIBETAN_PAIRS), key=lambda character: unicodedata.combining(character) > 0)
     ordered = (sorted(run, key=unicodedata.combining) if are_marks else run for are_marks, run in runs)
     return unicodedata.normalize("NFC", "".join(chain.from_iterable(ordered)))
 

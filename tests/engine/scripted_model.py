@@ -63,6 +63,7 @@ class ScriptedDecoding:
         self.sources = sources
         self.width = width
         self.fed: list[tuple[int, ...]] = [()] * (len(sources) * width)
+        self.returned: Candidates | None = None
 
     @property
     def sentences(self) -> int:
@@ -77,10 +78,13 @@ class ScriptedDecoding:
         self.model.batch_sizes.append(len(self.fed))
         assert last_ids.shape == (len(self.fed),)
         self.fed = [(*fed, int(last)) for fed, last in zip(self.fed, last_ids, strict=True)]
+        if self.returned:  # what was returned holds until the next step, not longer
+            self.returned.ids[:], self.returned.log_probs[:] = -1, np.nan
         rows = [self.model.rule(self.sources[row // self.width], fed) for row, fed in enumerate(self.fed)]
         log_probs = np.stack(rows)
         ids = np.argsort(-log_probs, axis=1, kind="stable")[:, :k]
-        return Candidates(ids, np.take_along_axis(log_probs, ids, axis=1))
+        self.returned = Candidates(ids, np.take_along_axis(log_probs, ids, axis=1))
+        return self.returned
 
     def reorder(self, parents: Int64) -> None:
         assert (parents // self.width == np.arange(len(self.fed)) // self.width).all()

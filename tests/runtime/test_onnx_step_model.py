@@ -191,6 +191,19 @@ def test_a_row_beyond_the_last_position_is_refused(model: OnnxStepModel) -> None
         decoding.step(np.array([7]), 1)
 
 
+def test_a_newcomer_has_all_positions_once_an_older_sentence_has_left(model: OnnxStepModel) -> None:
+    room = model.limits.target_len
+    player = Player(model, [script(1, 9, 1, steps=room)])
+    for _ in range(room // 2):
+        player.step()
+    late = script(2, 20, 1, steps=room)
+    player.join(Player(model, [late]))
+    player.step()
+    player.keep([1])
+    for candidates in alone(model, late)[1:]:
+        assert_same(candidates, player.step()[0])
+
+
 def test_the_number_of_ids_must_be_the_number_of_rows(model: OnnxStepModel) -> None:
     with pytest.raises(ValueError, match="2 rows need as many ids"):
         model.encode([[5, 2]], 2).step(np.array([7]), 1)

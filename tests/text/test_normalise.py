@@ -46,9 +46,30 @@ def test_no_letter_number_mark_or_symbol_is_lost(text: str) -> None:
     assert len(unicodedata.normalize("NFD", normalise(text))) == len(unicodedata.normalize("NFD", text))
 
 
+MARKS = [character for character in map(chr, range(0x110000)) if unicodedata.combining(character)]
+
+
 def test_marks_in_any_order_compose_as_the_standard_says() -> None:
-    marks = [character for character in map(chr, range(0x110000)) if unicodedata.combining(character)]
     random = Random(0)
     for _ in range(3_000):
-        text = "".join(random.choice([*"aeoscwÅ가ᄀがกက\u0f71", random.choice(marks)]) for _ in range(12))
+        text = "".join(random.choice([*"aeoscwÅ가ᄀがกက\u0f73\u0f75\u0f81", random.choice(MARKS)]) for _ in range(12))
         assert compose(text) == unicodedata.normalize("NFC", text)
+
+
+def test_the_library_is_given_marks_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it sorts them itself, in quadratic time."""
+    given: list[str] = []
+    decomposed = {mark: unicodedata.normalize("NFD", mark) for mark in [*MARKS, "\u0f73", "\u0f75", "\u0f81"]}
+
+    def normalize(form: str, text: str) -> str:
+        given.append(text)
+        return text
+
+    monkeypatch.setattr("app.text.normalise.unicodedata.normalize", normalize)
+    random = Random(0)
+    for _ in range(300):
+        compose("e" + "".join(random.choices(list(decomposed), k=20)))
+    assert len(given) == 300
+    for text in given:
+        classes = [unicodedata.combining(one) for mark in text[1:] for one in decomposed.get(mark, mark)]
+        assert classes == sorted(classes)
