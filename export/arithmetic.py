@@ -123,7 +123,8 @@ class IntegerArithmetic:
 
     def operand(self, states: str, name: str) -> Operand:
         """Rounds the range of these states to 256 levels, of which one is exactly zero."""
-        lowest, highest = self._ranges[name]
+        found = self._ranges[name]
+        lowest, highest = min(0.0, float(found.lowest.min())), max(0.0, float(found.highest.max()))
         step = max(highest - lowest, _SMALLEST_RANGE) / _LEVELS
         scale = self._builder.constant(step, np.float32)
         zero_point = self._builder.constant(round(-lowest / step), np.uint8)
@@ -131,7 +132,7 @@ class IntegerArithmetic:
 
     def positive(self, states: str, name: str) -> Operand:
         """See ``Arithmetic``. The range begins at zero: what is below is rounded to it."""
-        assert self._ranges[name][0] == 0
+        assert self._ranges[name].lowest.min() >= 0
         return self.operand(states, name)
 
     def product(self, operand: Operand, matrix: str, bias: str = "") -> str:

@@ -1,6 +1,7 @@
 """Between which numbers the left factors of every matrix product lie: measured on sentences, fixed in the graphs."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -10,7 +11,25 @@ from model.layers import MultiHeadAttention
 from model.transformer import Transformer
 
 Pair = tuple[Sequence[int], Sequence[int]]
-Ranges = dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Lowest and highest number that each feature was seen to have, float32 ``[features]``."""
+
+    lowest: Tensor
+    highest: Tensor
+
+    def largest(self) -> Tensor:
+        """The largest magnitude of each feature."""
+        return torch.maximum(-self.lowest, self.highest)
+
+    def joined(self, other: "Range") -> "Range":
+        """What holds both."""
+        return Range(torch.minimum(self.lowest, other.lowest), torch.maximum(self.highest, other.highest))
+
+
+Ranges = dict[str, Range]
 
 MEMORY = "memory"
 PROJECTION_INPUT = "projection"
@@ -29,8 +48,9 @@ def measure_ranges(transformer: Transformer, pairs: Iterable[Pair]) -> Ranges:
     ranges: Ranges = {}
 
     def record(name: str, states: Tensor) -> None:
-        lowest, highest = ranges.get(name, (0.0, 0.0))
-        ranges[name] = (min(lowest, float(states.min())), max(highest, float(states.max())))
+        features = states.flatten(end_dim=-2)
+        found = Range(features.amin(dim=0), features.amax(dim=0))
+        ranges[name] = ranges[name].joined(found) if name in ranges else found
 
     hooks = [module.register_forward_pre_hook(_hook(name, module, record)) for name, module in _products(transformer)]
     try:

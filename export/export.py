@@ -35,8 +35,8 @@ from model.step_model import TorchExplainModel, TorchStepModel
 from model.transformer import Transformer
 
 _LARGEST_LENGTH_PENALTY = 10
-_CALIBRATED = 100
-_CALIBRATED_AT_RANDOM = 20
+_CALIBRATED = 500
+_CALIBRATED_AT_RANDOM = 60
 
 
 class ExportError(Exception):

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from export.calibrate import Pair, Ranges, measure_ranges
+from export.smooth import smooth
 from model.checkpoint import Checkpoint
+from model.config import TransformerConfig
 from model.transformer import sinusoidal_positions
 
 Float32 = npt.NDArray[np.float32]
@@ -47,7 +49,7 @@ class QuantizedMatrix:
 
 @dataclass(frozen=True)
 class QuantizedWeights:
-    """All weights of a checkpoint, and the ranges of what they are multiplied with.
+    """All weights of a checkpoint, smoothed (``export.smooth``), and the ranges of what they are multiplied with.
 
     A layer's tensors keep their torch names, a product's matrix transposed to ``[inputs, outputs]``; the
     stacked projections of cross-attention are cut into ``query`` and ``memory``, which read different states.
@@ -60,15 +62,16 @@ class QuantizedWeights:
 
 
 def quantize(checkpoint: Checkpoint, pairs: Iterable[Pair]) -> QuantizedWeights:
-    """Rounds every matrix to the nearest of 255 levels per output; vectors stay as they are.
+    """Smooths, then rounds every matrix to the nearest of 255 levels per output.
 
     Args:
-        pairs: what ``export.calibrate.measure_ranges`` reads.
+        pairs: what ``export.calibrate.measure_ranges`` reads; without them nothing is smoothed.
     """
     config = checkpoint.config.transformer
-    matrices = _embeddings(checkpoint)
-    vectors = _positions(checkpoint)
-    for name, tensor in checkpoint.weights.items():
+    weights, ranges = smooth(checkpoint, measure_ranges(checkpoint.transformer(), pairs))
+    matrices = _embeddings(config, weights)
+    vectors = _positions(config, weights)
+    for name, tensor in weights.items():
         if not name.startswith(("encoder", "decoder")):
             continue
         for part, value in _cut(name, tensor, config.d_model).items():
@@ -76,7 +79,7 @@ def quantize(checkpoint: Checkpoint, pairs: Iterable[Pair]) -> QuantizedWeights:
                 matrices[part] = _quantize_matrix(np.ascontiguousarray(value.T), scaled_axis=1)
             else:
                 vectors[part] = value
-    return QuantizedWeights(checkpoint, matrices, vectors, measure_ranges(checkpoint.transformer(), pairs))
+    return QuantizedWeights(checkpoint, matrices, vectors, ranges)
 
 
 def dequantized(quantized: QuantizedWeights) -> Checkpoint:
@@ -102,10 +105,9 @@ def _quantize_matrix(matrix: Float32, scaled_axis: int) -> QuantizedMatrix:
     return QuantizedMatrix(values, scale.reshape(-1), scaled_axis)
 
 
-def _embeddings(checkpoint: Checkpoint) -> dict[str, QuantizedMatrix]:
-    weights = checkpoint.weights
+def _embeddings(config: TransformerConfig, weights: dict[str, Tensor]) -> dict[str, QuantizedMatrix]:
     source = _quantize_matrix(_numpy(weights["source_embedding.pieces.weight"]), scaled_axis=0)
-    if checkpoint.config.transformer.tie_embeddings:
+    if config.tie_embeddings:
         return {EMBEDDING: source}
     projection = np.ascontiguousarray(_numpy(weights["projection.weight"]).T)
     return {
@@ -115,13 +117,12 @@ def _embeddings(checkpoint: Checkpoint) -> dict[str, QuantizedMatrix]:
     }
 
 
-def _positions(checkpoint: Checkpoint) -> dict[str, Float32]:
-    config = checkpoint.config.transformer
+def _positions(config: TransformerConfig, weights: dict[str, Tensor]) -> dict[str, Float32]:
     if config.positions == "sinusoidal":
         return {POSITIONS: _numpy(sinusoidal_positions(config.max_positions, config.d_model))}
     return {
-        SOURCE_POSITIONS: _numpy(checkpoint.weights["source_embedding.positions"]),
-        TARGET_POSITIONS: _numpy(checkpoint.weights["target_embedding.positions"]),
+        SOURCE_POSITIONS: _numpy(weights["source_embedding.positions"]),
+        TARGET_POSITIONS: _numpy(weights["target_embedding.positions"]),
     }
 
 

@@ -91,5 +91,5 @@ def tiny_model_directory(tiny_checkpoint: Path) -> Path:
 def random_pairs(config: RunConfig) -> list[tuple[list[int], list[int]]]:
     """Pieces at random, to calibrate a model with that has learned nothing."""
     random = np.random.default_rng(0)
-    lengths = random.integers(1, config.transformer.max_positions, 20).tolist()
+    lengths = random.integers(1, config.transformer.max_positions, 100).tolist()
     return [tuple(random.integers(0, config.transformer.vocab_size, (2, length)).tolist()) for length in lengths]

@@ -227,7 +227,7 @@ def test_sentences_and_random_pieces_calibrate(tiny_checkpoint: Path, few_texts:
     products = {name.removesuffix(".weight") for name in found.matrices if name != EMBEDDING}
     products = {MEMORY if name.endswith(".memory") else name for name in products} | {PROJECTION_INPUT}
     assert set(found.ranges) == products
-    assert all(lowest <= 0 < highest for lowest, highest in found.ranges.values())
+    assert all((one.lowest <= one.highest).all() and one.largest().max() > 0 for one in found.ranges.values())
 
 
 def test_the_same_checkpoint_gives_the_same_revision(tiny_checkpoint: Path, tiny_model_directory: Path) -> None:
