@@ -17,6 +17,11 @@ _WINDOW = 4_000
 # A mark that touches the next character is part of a number, a name or an address.
 _MARKS_THAT_NEED_SPACE = frozenset(".?!")
 
+# Bullets, dashes, arrows, emoji, numbers as in a list, headings and quoted lines: the same in every language.
+_BULLET = r"[-*+#>\u2010-\u2015\u2022\u2023\u2043\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]{1,8}"
+_NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\(\d{1,3}\)|\[\d{1,3}\]"
+_LINE_MARK = re.compile(rf"\s*(?:(?:{_BULLET}|{_NUMBER})\s+)+")
+
 # What the segmenter takes for an end and is none: titles, initials, and words that announce more.
 _ANNOUNCES_MORE = {
     "en": re.compile(r"\b(?:[Ee]\.g|[Ii]\.e|[Vv]ol|[Cc]h|[Pp]p)\.\s*$"),
@@ -40,6 +45,8 @@ class Sentence:
 def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentence]:
     """Splits ``text`` into sentences; every line break ends one, and only white space lies between them.
 
+    A mark that begins a line ("-", "1.", "##", an emoji) stands alone, so that it is copied and what follows is
+    translated as if it began the line.
     A sentence with something to translate for which ``fits`` is false (it has more pieces than the model
     reads) is cut further, see ``cut_to_fit``; nothing is ever dropped.
 
@@ -50,11 +57,19 @@ def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentenc
     """
     sentences = []
     for line in _LINE.finditer(text):
-        for start, end in _sentence_spans(line[0], language):
+        for start, end in _line_spans(line[0], language):
             for part_start, part_end in _fitting_spans(line[0], start, end, fits):
                 span = (line.start() + part_start, line.start() + part_end)
                 sentences.append(Sentence(text[slice(*span)], span))
     return sentences
+
+
+def _line_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
+    mark = _LINE_MARK.match(line)
+    body = mark.end() if mark and is_translatable(line[mark.end() :]) else 0
+    if body:
+        yield 0, body
+    yield from ((body + start, body + end) for start, end in _sentence_spans(line[body:], language))
 
 
 def _sentence_spans(line: str, language: str) -> Iterator[tuple[int, int]]:

@@ -67,8 +67,41 @@ def test_lines_symbols_and_scripts(text: str, expected: list[str]) -> None:
     assert texts(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- Milk", ["-", "Milk"]),
+        ("  * Buy bread.  Then go.", ["*", "Buy bread.", "Then go."]),
+        ("1. Open the window.", ["1.", "Open the window."]),
+        ("2.1) Open", ["2.1)", "Open"]),
+        ("(3) Open\n[4] Close", ["(3)", "Open", "[4]", "Close"]),
+        ("## Installation", ["##", "Installation"]),
+        ("> > Did you see it?", ["> >", "Did you see it?"]),
+        ("— Oui, dit-il.", ["—", "Oui, dit-il."]),
+        ("👉🏽 Click here", ["👉🏽", "Click here"]),
+        ("•\u00a0Milk", ["•", "Milk"]),
+        ("- 5", ["- 5"]),
+        ("* * *", ["* * *"]),
+        ("-- https://example.org", ["-- https://example.org"]),
+        ("-Milk", ["-Milk"]),
+        ("#hashtag first", ["#hashtag first"]),
+        ("3.5 million people", ["3.5 million people"]),
+        ("2026 was good", ["2026 was good"]),
+        ("« Oui », dit-il.", ["« Oui », dit-il."]),
+        ("Milk - bread", ["Milk - bread"]),
+        ("...and then", ["...and then"]),
+    ],
+)
+def test_a_mark_that_begins_a_line_stands_alone(text: str, expected: list[str]) -> None:
+    assert texts(text) == expected
+
+
 def test_spans_are_code_point_offsets() -> None:
-    assert split("😀 Hi.\n  Yo ", "en", everything_fits) == [Sentence("😀 Hi.", (0, 5)), Sentence("Yo", (8, 10))]
+    assert split("😀 Hi.\n  Yo ", "en", everything_fits) == [
+        Sentence("😀", (0, 1)),
+        Sentence("Hi.", (2, 5)),
+        Sentence("Yo", (8, 10)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +165,9 @@ def test_long_input_costs_a_bounded_amount_of_tokenizing(text: str) -> None:
 
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
-TEXT_WITH_STRUCTURE = st.text(st.sampled_from("aAé😀\u0301\u200d .!?,;«»\"'()\n\r\u2028\u00a0\0" + "1。"), max_size=300)
+TEXT_WITH_STRUCTURE = st.text(
+    st.sampled_from("aAé😀\u0301\u200d .!?,;«»\"'()\n\r\u2028\u00a0\0" + "1。-*#"), max_size=300
+)
 
 
 @given(ANY_TEXT | TEXT_WITH_STRUCTURE, st.sampled_from(["en", "fr", "zh"]), st.integers(1, 40))
