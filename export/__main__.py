@@ -12,7 +12,7 @@ from app.runtime.model_directory import ALIGNMENT_RULES, SearchDefaults
 from export.export import ExportError, ExportRequest, export_model
 from export.model_directory import DEFAULT_SEARCH, AlignmentChoice
 
-FEWEST_PAIRS = 200
+FEWEST_PAIRS = 300
 
 
 def _arguments() -> argparse.Namespace:

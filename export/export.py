@@ -28,7 +28,16 @@ from export.model_directory import (
 )
 from export.parity import Comparison, compare_explanations, compare_paths, compare_steps
 from export.placing import is_model_directory, put_in_place, staging_directory
-from export.quality import CHECKPOINT, ParallelTexts, Quality, compare_tokens, measure, quality_faults, read_texts
+from export.quality import (
+    CHECKPOINT,
+    ParallelTexts,
+    Quality,
+    compare_tokens,
+    measure,
+    parted,
+    quality_faults,
+    read_texts,
+)
 from export.quantize import QuantizedWeights, dequantized, quantize
 from model.checkpoint import load_checkpoint
 from model.step_model import TorchExplainModel, TorchStepModel
@@ -104,8 +113,9 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
         raise ExportError([f"the alignment layer must be from 0 to {layers - 1}, not {layer}"])
     tokenizer = Tokenizer(request.tokenizer_path)
     config = model_config(checkpoint, tokenizer, request.model_id, request.search)
-    samples = _read_texts(request, config, tokenizer)
-    weights = quantize(checkpoint, _calibration_pairs(samples, config, tokenizer))
+    parts = [parted(sample) for sample in _read_texts(request, config, tokenizer)]
+    calibrating, samples = [one for one, _ in parts], [other for _, other in parts]
+    weights = quantize(checkpoint, _calibration_pairs(calibrating, config, tokenizer))
     with staging_directory(request.output) as staging:
         config = build_model_directory(
             weights, request.tokenizer_path, staging, request.model_id, request.search, request.alignment
@@ -156,7 +166,7 @@ def _read_texts(request: ExportRequest, config: ModelConfig, tokenizer: Tokenize
 
 
 def _calibration_pairs(samples: Sequence[ParallelTexts], config: ModelConfig, tokenizer: Tokenizer) -> Iterator[Pair]:
-    """The first texts of both directions, and pieces at random: what nobody has seen must not overflow."""
+    """Texts of both directions, and pieces at random: what nobody has seen must not overflow."""
     bos = config.special_ids.bos
     for sample in samples:
         for source, reference in zip(sample.sources[:_CALIBRATED], sample.references, strict=False):

@@ -30,6 +30,18 @@ class ParallelTexts:
     references: tuple[str, ...]
 
 
+_CALIBRATES = 3
+
+
+def parted(sample: ParallelTexts) -> tuple[ParallelTexts, ParallelTexts]:
+    """Every third pair, to measure ranges on, and the others, to judge by: what set a range cannot leave it."""
+    direction, sources, references = sample.direction, sample.sources, sample.references
+    rest = [index for index in range(len(sources)) if index % _CALIBRATES != _CALIBRATES - 1]
+    judging = ParallelTexts(direction, tuple(sources[i] for i in rest), tuple(references[i] for i in rest))
+    every_third = slice(_CALIBRATES - 1, None, _CALIBRATES)
+    return ParallelTexts(direction, sources[every_third], references[every_third]), judging
+
+
 @dataclass(frozen=True)
 class Quality:
     """Scores of one precision in one direction."""

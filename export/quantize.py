@@ -92,7 +92,7 @@ def dequantized(quantized: QuantizedWeights) -> Checkpoint:
             parts = [_stored(quantized, part) for part in _cut(name, tensor, d_model)]
             weights[name] = torch.from_numpy(np.concatenate(parts))
         elif name.endswith("positions"):
-            weights[name] = tensor.float()
+            weights[name] = torch.from_numpy(quantized.vectors[name.replace("_embedding.", "_")])
         else:
             weights[name] = torch.from_numpy(_stored_embedding(quantized, name))
     return Checkpoint(checkpoint.config, weights, checkpoint.step, checkpoint.target_pieces)

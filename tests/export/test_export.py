@@ -3,7 +3,7 @@
 import dataclasses
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,16 @@ from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.step_model import StepModel
 from app.runtime.model_directory import CONFIG_FILE, WEIGHTS_FILE, SearchDefaults, open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from export.__main__ import main
-from export.calibrate import MEMORY, PROJECTION_INPUT
+from export.calibrate import MEMORY, PROJECTION_INPUT, Pair
 from export.export import ExportError, ExportRequest, export_model
 from export.model_directory import build_model_directory
 from export.parity import Comparison
 from export.placing import put_in_place
 from export.quality import Quality, measure, quality_faults
-from export.quantize import EMBEDDING, quantize
-from model.checkpoint import load_checkpoint
+from export.quantize import EMBEDDING, QuantizedWeights, quantize
+from model.checkpoint import Checkpoint, load_checkpoint
 from model.scoring import Scores, search_all
 from model.step_model import TorchStepModel
 from tests.conftest import PAIRS, random_pairs, tiny_run_config
@@ -134,7 +135,7 @@ def test_the_command_fails_with_code_1(
     monkeypatch.setattr(sys, "argv", ["export", *arguments])
     assert main() == 1
     told = capsys.readouterr().err
-    assert "3 pairs that the model can read from en-fr, at least 200 are needed" in told
+    assert "3 pairs that the model can read from en-fr, at least 300 are needed" in told
 
 
 def test_the_command_needs_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,22 +213,28 @@ def test_texts_that_cannot_be_used_are_a_fault(tiny_checkpoint: Path, tmp_path: 
     assert not (tmp_path / "out").exists()
 
 
-def test_sentences_and_random_pieces_calibrate(tiny_checkpoint: Path, few_texts: Path, tmp_path: Path) -> None:
-    """Every product of the int8 graphs has a range that covers what it reads."""
-    weights = []
+def test_a_third_of_the_texts_and_random_pieces_calibrate(
+    tiny_checkpoint: Path, few_texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every product of the int8 graphs has a range, of sentences that do not judge it."""
+    calibrating, weights = [], []
 
-    def note(*arguments: Any) -> Any:
-        weights.append(quantize(*arguments))
+    def note(checkpoint: Checkpoint, pairs: Iterable[Pair]) -> QuantizedWeights:
+        calibrating.extend(pairs)
+        weights.append(quantize(checkpoint, calibrating))
         return weights[-1]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(export.export, "quantize", note)
-        export_model(request(tiny_checkpoint, tmp_path / "out", few_texts))
-    (found,) = weights
-    products = {name.removesuffix(".weight") for name in found.matrices if name != EMBEDDING}
+    monkeypatch.setattr(export.export, "quantize", note)
+    certificate = export_model(request(tiny_checkpoint, tmp_path / "out", few_texts))
+    products = {name.removesuffix(".weight") for name in weights[0].matrices if name != EMBEDDING}
     products = {MEMORY if name.endswith(".memory") else name for name in products} | {PROJECTION_INPUT}
-    assert set(found.ranges) == products
-    assert all((one.lowest <= one.highest).all() and one.largest().max() > 0 for one in found.ranges.values())
+    assert set(weights[0].ranges) == products
+    tokenizer = Tokenizer(tiny_checkpoint.with_name(TOKENIZER_FILE))
+    lines = [line.split("\t") for line in few_texts.read_text(encoding="utf-8").splitlines()]
+    expected = [tokenizer.encode_source(lines[2][0], "fr"), tokenizer.encode_source(lines[2][1], "en")]
+    assert [list(source) for source, _ in calibrating[:2]] == expected
+    assert len(calibrating) == 2 + 60
+    assert {one["sentences"] for one in certificate["quality"]} == {len(lines) - 1}
 
 
 def test_the_same_checkpoint_gives_the_same_revision(tiny_checkpoint: Path, tiny_model_directory: Path) -> None:

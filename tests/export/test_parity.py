@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import ModelDirectory
@@ -20,6 +21,7 @@ from export.parity import (
     step_shapes,
 )
 from export.quantize import dequantized, quantize
+from export.restore import restore_checkpoint
 from model.step_model import TorchExplainModel, TorchStepModel
 from tests.conftest import random_checkpoint, random_pairs, tiny_run_config
 
@@ -96,3 +98,11 @@ def test_a_difference_beyond_the_tolerance_is_a_fault(largest: float) -> None:
 def test_explanations_of_other_shapes_differ_infinitely(exported: Exported) -> None:
     explain = exported.explain.explain_pair
     assert explanation_difference(explain([5, 2], [7, 2]), explain([5, 6, 2], [7, 2])) == float("inf")
+
+
+def test_a_model_directory_gives_its_weights_back(exported: Exported) -> None:
+    restored = restore_checkpoint(exported.directory).weights
+    expected = exported.step._transformer.state_dict()
+    assert restored.keys() == expected.keys()
+    for name, weight in restored.items():
+        torch.testing.assert_close(weight, expected[name], rtol=1e-6, atol=1e-7)

@@ -1,16 +1,23 @@
 """A smoothed model is the same model, with features that share their levels better."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 
+from app.runtime.model_directory import ModelDirectory
+from app.runtime.onnx_step_model import OnnxStepModel, model_limits
+from app.runtime.providers import RuntimeOptions
 from export.calibrate import MEMORY, PROJECTION_INPUT, Range, measure_ranges
+from export.model_directory import build_model_directory
+from export.parity import compare_steps
 from export.quantize import dequantized, quantize
 from export.smooth import smooth
 from model.checkpoint import Checkpoint
 from model.config import RunConfig
+from model.step_model import TorchStepModel
 from tests.conftest import random_checkpoint, random_pairs, tiny_run_config
 
 SHAPES = {
@@ -78,14 +85,31 @@ def test_features_of_every_product_are_made_alike(run: RunConfig) -> None:
         assert unevenness(after[name]) < unevenness(before[name]), name
 
 
-def test_smoothed_features_and_weights_lose_less_to_rounding() -> None:
-    """Through the weights alone: what they lose must not outweigh what the features gain."""
+def test_weights_lose_at_most_half_more_to_rounding() -> None:
     run = tiny_run_config()
     checkpoint = uneven(run)
     expected = logits(checkpoint)
     plain = (logits(dequantized(quantize(checkpoint, []))) - expected).abs().mean()
     smooth_weights = (logits(dequantized(quantize(checkpoint, random_pairs(run)))) - expected).abs().mean()
     assert smooth_weights < 1.5 * plain
+
+
+def test_int8_does_not_suffer_from_features_of_uneven_size(
+    tiny_tokenizer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same model with some features of its norms 300 times as large loses no more than before."""
+    run = tiny_run_config()
+    checkpoint = random_checkpoint(run)
+    even = int8_error(checkpoint, tiny_tokenizer, tmp_path / "even")
+    for layer in range(run.transformer.encoder_layers):
+        for part in ("weight", "bias"):
+            checkpoint.weights[f"encoder.{layer}.feed_forward_residual.norm.{part}"][::7] *= 300
+        checkpoint.weights[f"encoder.{layer}.feed_forward.expand.weight"][:, ::7] /= 300
+    smoothed_error = int8_error(checkpoint, tiny_tokenizer, tmp_path / "smoothed")
+    monkeypatch.setattr("export.quantize.smooth", lambda checkpoint, ranges: (checkpoint.weights, ranges))
+    plain = int8_error(checkpoint, tiny_tokenizer, tmp_path / "plain")
+    assert smoothed_error < 1.3 * even
+    assert plain > 2 * even
 
 
 def test_features_that_are_always_zero_stay_finite() -> None:
@@ -105,3 +129,12 @@ def unevenness(found: Range) -> float:
     value = largest[largest > 0].log().std().item()
     assert math.isfinite(value)
     return value
+
+
+def int8_error(checkpoint: Checkpoint, tokenizer: Path, path: Path) -> float:
+    """Largest difference of a candidate's log-probability between int8 graphs and torch."""
+    weights = quantize(checkpoint, random_pairs(checkpoint.config))
+    path.mkdir()
+    config = build_model_directory(weights, tokenizer, path, "tiny")
+    model = OnnxStepModel(ModelDirectory(path, config), RuntimeOptions("cpu", "int8", 1))
+    return compare_steps(TorchStepModel(dequantized(weights).transformer(), model_limits(config)), model).largest
