@@ -9,6 +9,7 @@ import asyncio
 import logging
 import socket
 import sys
+import time
 
 import uvicorn
 from fastapi import FastAPI
@@ -21,12 +22,18 @@ from app.settings import ENVIRONMENT_PREFIX, Settings, UnknownSetting, settings_
 _log = logging.getLogger("app")
 
 
+# For answers that have been decided to be written to their sockets.
+_LAST_WORDS_SECONDS = 1.0
+
+
 class Server(uvicorn.Server):
     """Drains before it closes its sockets: meanwhile the health endpoint answers, and answers 503."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, settings: Settings) -> None:
         super().__init__(config)
         self._app = app
+        self._settings = settings
+        app.state.leaving = lambda: self.should_exit
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts, and says where to look."""
@@ -41,8 +48,27 @@ class Server(uvicorn.Server):
         """Finishes what runs, then closes."""
         if self.started:
             _log.info("draining: no more requests are taken")
-            await asyncio.to_thread(self._app.state.stop)
+            await self._drain()
         await super().shutdown(sockets)
+
+    async def _drain(self) -> None:
+        """Waits for the engine, then for what is done outside it, explanations for instance; cuts the rest."""
+        drained_by = time.monotonic() + self._settings.drain_seconds
+        await asyncio.to_thread(self._app.state.stop)
+        late = await self._unanswered(max(_LAST_WORDS_SECONDS, drained_by - time.monotonic()))
+        if late:
+            _log.warning("%d requests are cut", len(late))
+        for task in late:
+            task.cancel()
+        await self._unanswered(_LAST_WORDS_SECONDS)
+
+    async def _unanswered(self, seconds: float) -> set["asyncio.Task[None]"]:
+        """Who of those inside still is after ``seconds``; not those who come meanwhile, who are refused at once."""
+        waiting = set(self.server_state.tasks)
+        wait_until = time.monotonic() + seconds
+        while waiting and not self.force_exit and time.monotonic() < wait_until:
+            _, waiting = await asyncio.wait(waiting, timeout=0.1)
+        return waiting
 
     def address(self) -> str:
         """Where a browser on this machine finds the server; every interface includes the local one."""
@@ -87,7 +113,7 @@ def make_server(settings: Settings, app: FastAPI) -> Server:
         # Only answers being written are left by then; a client that does not read must not hold the server.
         timeout_graceful_shutdown=5,
     )
-    return Server(config, app)
+    return Server(config, app, settings)
 
 
 def _explained(error: UnknownSetting | ValidationError) -> str:

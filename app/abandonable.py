@@ -37,8 +37,11 @@ class Abandonable:
             check()
             return work(check)
 
-        async with self._turns:
-            try:
-                return await asyncio.to_thread(checked)
-            finally:
-                gone.set()
+        await self._turns.acquire()
+        working = asyncio.create_task(asyncio.to_thread(checked))
+        # The turn ends with the thread, which goes on to its next check when the caller has gone.
+        working.add_done_callback(lambda _: self._turns.release())
+        try:
+            return await asyncio.shield(working)
+        finally:
+            gone.set()

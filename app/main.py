@@ -12,6 +12,7 @@ from fastapi_offline import FastAPIOffline
 from app import __version__
 from app.api import about, attention, metrics, render, stream, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
+from app.api.cut_off import CutOff
 from app.api.errors import add_error_handlers
 from app.api.examples import with_nulls
 from app.api.head_requests import HeadRequests
@@ -133,6 +134,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
         lifespan=lifespan,
         redoc_url=None,
     )
+    app.state.leaving = lambda: False
     app.add_middleware(HeadRequests)
     app.add_middleware(BodyLimit, max_bytes=most_body_bytes(settings.max_characters))
     add_error_handlers(app)
@@ -143,9 +145,16 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     app.include_router(about.router)
     app.include_router(metrics.router)
     pages.add_to(app)
+    _wrap(app)
     describe = app.openapi
     app.openapi = lambda: with_nulls(describe())  # type: ignore[method-assign]
     return app
+
+
+def _wrap(app: FastAPI) -> None:
+    """Adds what is around everything, also around what answers for bugs: ``add_middleware`` would add it inside."""
+    build = app.build_middleware_stack
+    app.build_middleware_stack = lambda: CutOff(build(), app.state.leaving)  # type: ignore[method-assign]
 
 
 def _engine_threads(options: RuntimeOptions) -> int:

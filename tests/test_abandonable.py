@@ -1,5 +1,7 @@
 import asyncio
 import threading
+import time
+from collections.abc import Callable
 
 import pytest
 
@@ -49,3 +51,34 @@ def test_only_so_much_runs_at_once_and_everything_gets_its_turn() -> None:
 
     assert asyncio.run(scenario()) == 6
     assert most == 2
+
+
+def test_a_turn_lasts_as_long_as_the_thread_not_as_the_caller() -> None:
+    go_on = threading.Event()
+    entered: list[int] = []
+
+    def work(check: Check) -> None:
+        entered.append(len(entered))
+        go_on.wait(10)
+        check()
+
+    async def scenario() -> None:
+        turns = Abandonable(1)
+        callers = [asyncio.create_task(turns.run(work)) for _ in range(3)]
+        await asyncio.to_thread(until, lambda: len(entered) == 1)
+        callers[0].cancel()
+        await asyncio.wait(callers[:1])
+        await asyncio.sleep(0.05)
+        assert entered == [0]
+        go_on.set()
+        await asyncio.gather(*callers[1:])
+        assert entered == [0, 1, 2]
+
+    asyncio.run(scenario())
+
+
+def until(condition: Callable[[], bool]) -> None:
+    ended_by = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < ended_by
+        time.sleep(0.001)

@@ -290,7 +290,11 @@ def test_the_deadline_frees_the_engine(tiny_tokenizer: Path) -> None:
     world = World(Tokenizer(tiny_tokenizer), dataclasses.replace(SETTINGS, deadline_seconds=0.2))
     world.seconds_per_step = 0.05
     with pytest.raises(DeadlineExceeded, match=r"0\.2 seconds"):
-        world.translate("The cat sleeps on the old chair. " * 10)
+        world.translate(*(f"The cat sleeps on the old chair {number} times." for number in range(30)))
+    freed_by = time.monotonic() + 2
+    while (counts := world.engine.counts()).rows or counts.waiting:
+        assert time.monotonic() < freed_by, counts
+        time.sleep(0.01)
     world.seconds_per_step = 0.0
     assert world.translate("The cat.").translations[0].text == "The cat."
     world.engine.stop(5)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -83,7 +83,7 @@ async def stream(
             result = await working
             yield _event("result", await asyncio.to_thread(rendered, result))
         except Exception as error:
-            yield _event("error", bytes(logged_response(request, error).body).decode())
+            yield error_event(logged_response(request, error))
 
     return _Stream(events(), working)
 
@@ -114,6 +114,11 @@ def _progress_event(progress: Progress) -> str:
     if progress.piece is not None:
         return _event("piece", _json({**place, "piece": progress.piece}))
     return _event("segment", _json({**place, "target": progress.target}))
+
+
+def error_event(answer: Response) -> str:
+    """The last event where something went wrong: what would have been the answer."""
+    return _event("error", bytes(answer.body).decode())
 
 
 def _json(value: dict[str, object]) -> str:

@@ -233,7 +233,8 @@ class Engine:
             rows = sum(each.rows for each in self._workers) + self._scheduler.rows
             share = -(-rows // len(self._workers))
             groups = self._scheduler.take(self._settings.batch_rows - worker.rows, share - worker.rows)
-            decodes = [self._sharing.begin(group) for group in groups]
+            wanted = ([ticket for ticket in group if not ticket.answer.cancelled()] for group in groups)
+            decodes = [self._sharing.begin(group) for group in wanted if group]
             # Counted before they are read, which takes time: the next thread's share depends on it.
             worker.rows += sum(decode.sentence.options.beam_size for decode in decodes)
         return decodes

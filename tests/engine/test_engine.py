@@ -187,7 +187,7 @@ def test_a_cancelled_sentence_frees_its_rows(model: GatedModel, engine: Engine) 
     assert answers[-1].result(10)[0].ids == (3, 4, 5)
     with pytest.raises(CancelledError):
         answers[0].result(0)
-    assert max(model.batch_sizes) <= 8
+    assert max(model.batch_sizes) == 2  # with the sentence that held the engine
 
 
 def test_stop_finishes_what_was_taken(model: GatedModel, engine: Engine) -> None:
