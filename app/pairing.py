@@ -34,6 +34,19 @@ class _Side:
         found = split(self.text[slice(*part)], self.language, self.fits)
         return [Sentence(one.text, (one.span[0] + part[0], one.span[1] + part[0])) for one in found]
 
+    def joined(self, sentences: list[Sentence]) -> list[Sentence]:
+        """What has nothing to translate, a dash for instance, together with the sentence after it in its line."""
+        found: list[Sentence] = []
+        for one in sentences:
+            before = found[-1] if found and not is_translatable(found[-1].text) else one
+            span = (before.span[0], one.span[1])
+            text = self.text[slice(*span)]
+            if before is one or len(text.splitlines()) > 1 or not self.fits(text):
+                found.append(one)
+            else:
+                found[-1] = Sentence(text, span)
+        return found
+
     def lines(self) -> list[Span]:
         """Lines that are not blank."""
         ends = list(accumulate(map(len, self.text.splitlines(keepends=True))))
@@ -51,8 +64,9 @@ class _Side:
 def pair_texts(request: ExplainRequest, tokenizer: Tokenizer, limits: ModelLimits) -> TextPairs:
     """Sentences of the text with those of ``target_text``, in order, or alone where there is none.
 
-    As many on both sides are paired one by one. Otherwise lines are, where there are as many on both sides: their
-    sentences if those are as many, else each line as it stands. Otherwise the two texts are one pair.
+    As many on both sides are paired one by one; marks that stand alone (the dash of a dialogue) count only where both
+    sides have them. Otherwise lines are paired, where there are as many on both sides: their sentences if those are as
+    many, else each line as it stands. Otherwise the two texts are one pair.
 
     Raises:
         InvalidInput: a line or text that would be a pair as it stands is longer than the model reads.
@@ -79,9 +93,8 @@ def pair_texts(request: ExplainRequest, tokenizer: Tokenizer, limits: ModelLimit
 
 def _pair_sentences(source: _Side, target: _Side) -> list[tuple[Sentence, Sentence]]:
     whole = (0, len(source.text)), (0, len(target.text))
-    sources, targets = source.sentences(whole[0]), target.sentences(whole[1])
-    if len(sources) == len(targets) or not sources:
-        return list(zip(sources, targets, strict=False))
+    if (pairs := _one_by_one(source, target, whole)) is not None:
+        return pairs
     lines = source.lines(), target.lines()
     if len(lines[0]) != len(lines[1]) or len(lines[0]) == 1:
         return _pair_part(source, target, whole, "")
@@ -89,11 +102,22 @@ def _pair_sentences(source: _Side, target: _Side) -> list[tuple[Sentence, Senten
     return [pair for number, part in parts for pair in _pair_part(source, target, part, f"line {number} ")]
 
 
+def _one_by_one(source: _Side, target: _Side, part: tuple[Span, Span]) -> list[tuple[Sentence, Sentence]] | None:
+    """Sentences in order; None where there are not as many on both sides."""
+    sources, targets = source.sentences(part[0]), target.sentences(part[1])
+    if not sources:
+        return []
+    kinds = [[is_translatable(one.text) for one in sentences] for sentences in (sources, targets)]
+    if kinds[0] != kinds[1]:
+        sources, targets = source.joined(sources), target.joined(targets)
+    return list(zip(sources, targets, strict=True)) if len(sources) == len(targets) else None
+
+
 def _pair_part(source: _Side, target: _Side, part: tuple[Span, Span], name: str) -> list[tuple[Sentence, Sentence]]:
     """The sentences of a part if there are as many on both sides, else the part as it stands."""
+    if (pairs := _one_by_one(source, target, part)) is not None:
+        return pairs
     sources, targets = source.sentences(part[0]), target.sentences(part[1])
-    if len(sources) == len(targets):
-        return list(zip(sources, targets, strict=True))
     both = source.whole(part[0]), target.whole(part[1])
     if source.fits(both[0].text) and target.fits(both[1].text):
         return [both]

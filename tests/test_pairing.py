@@ -35,6 +35,19 @@ def paired(tokenizer: Tokenizer, text: str, target_text: str) -> list[tuple[str,
     [
         # As many sentences, whatever the lines.
         ("One. Two.\nThree.", "Un.\nDeux.\nTrois.", [("One.", "Un."), ("Two.", "Deux."), ("Three.", "Trois.")]),
+        # A dash that only one side has belongs to its sentence, one that both have stands alone.
+        (
+            "He is here. She too.",
+            "— Il est ici et elle aussi.",
+            [("He is here. She too.", "— Il est ici et elle aussi.")],
+        ),
+        (
+            "Yes, he said. Then he left.",
+            "— Oui, dit-il. Puis il partit.",
+            [("Yes, he said.", "— Oui, dit-il."), ("Then he left.", "Puis il partit.")],
+        ),
+        ("- Milk\n- Bread", "- Lait\n- Pain", [("-", "-"), ("Milk", "Lait"), ("-", "-"), ("Bread", "Pain")]),
+        ("Milk\n5\nBread", "- Lait\n5\n- Pain", [("Milk", "- Lait"), ("5", "5"), ("Bread", "- Pain")]),
         # As many lines: each is paired on its own, blank ones do not count.
         (
             "\n One. Two.\n\nThree.  Four.\n",

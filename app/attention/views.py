@@ -69,11 +69,11 @@ def draw_grid(title: str, attention: AttentionMap) -> Drawing:
     elements: list[str] = []
     for column in range(heads):
         x = 28 + column * step
-        name = attention.heads[column] if heads == len(attention.heads) else "mean"
+        name = attention.heads[column] if heads == len(attention.heads) else attention.reductions[1]
         elements.append(f'<text class="head" x="{x + _THUMBNAIL / 2:g}" y="12" text-anchor="middle">{name}</text>')
     for row in range(layers):
         y = 20 + row * step
-        name = attention.layers[row] if layers == len(attention.layers) else "mean"
+        name = attention.layers[row] if layers == len(attention.layers) else attention.reductions[0]
         elements.append(
             f'<text class="layer" x="20" y="{y + _THUMBNAIL / 2:g}" fill="{QUIET}" text-anchor="end">{name}</text>'
         )

@@ -24,7 +24,7 @@ _SIGNS = frozenset("µ")
 _ORDINALS = frozenset("ªº")
 
 # Words that a language writes with a capital wherever they stand; the I of "I.E." is none.
-_ALWAYS_CAPITAL = {"en": re.compile(r"(?<![\w.])I(?![\w\u0300-\u036f]|\.\w)")}
+_ALWAYS_CAPITAL = {"en": re.compile(r"(?<!\w)(?<!\w\.)I(?![\w\u0300-\u036f]|\.\w)")}
 
 
 def stands_in_capitals(text: str) -> bool:

@@ -15,7 +15,8 @@ def normalise(text: str) -> str:
     """Returns ``text`` as the model reads it: NFC, straight apostrophes, single plain spaces.
 
     Control characters, lone surrogates and invisible marks carry no meaning for translation and are
-    removed; the zero-width joiners that hold emoji and some scripts together stay. No-break and other
+    removed, as are the tags that tell the flags of regions apart, which no model knows; the zero-width joiners that
+    hold emoji and some scripts together stay. No-break and other
     Unicode spaces, tabs and line breaks become one space; both ends are stripped. The function is
     idempotent.
     """

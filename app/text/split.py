@@ -18,14 +18,20 @@ _WINDOW = 4_000
 _MARKS_THAT_NEED_SPACE = frozenset(".?!")
 
 # Bullets, dashes, arrows, emoji, numbers as in a list, headings and quoted lines: the same in every language.
-_BULLET = r"[-*+#>\u2010-\u2015\u2022\u2023\u2043\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]{1,8}"
+_BULLET = (
+    r"[-*+#>\u00b7\u2010-\u2015\u2022\u2023\u2043\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+    r"\u200d\ufe0f\U000e0020-\U000e007f]{1,16}|[\d#*]\ufe0f?\u20e3"
+)
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\(\d{1,3}\)|\[\d{1,3}\]"
 _LINE_MARK = re.compile(rf"\s*(?:(?:{_BULLET}|{_NUMBER})\s+)+")
 
 # What the segmenter takes for an end and is none: titles, initials, and words that announce more.
 _ANNOUNCES_MORE = {
-    "en": re.compile(r"\b(?:[Ee]\.g|[Ii]\.e|[Vv]ol|[Cc]h|[Pp]p)\.\s*$"),
-    "fr": re.compile(r"\b(?:MM?|Mm?es?|Mlles?|Drs?|Pr|Mgr|Stes?|[A-Z]|[Vv]ol|[Cc]hap|pp?|[Aa]rt|[Nn]°)\.\s*$"),
+    "en": re.compile(r"\b(?:[Ee]\.g|[Ii]\.e|[Aa]pprox|[Ee]qs?|[Vv]ol|[Cc]h|[Pp]p)\.\s*$"),
+    "fr": re.compile(
+        r"\b(?:MM?|Mm?es?|Mlles?|Drs?|Prs?|[Pp]rof|Mgr|Ste?s?|[A-Z]|[Vv]ol|[Cc]hap|[Éé]d|pp?|[Aa]rt|[Nn]°|[Tt]él|[Ee]nv"
+        r"|[Jj]anv|[Ff]évr?|[Aa]vr|[Jj]uil|[Jj]uill|[Ss]ept|[Oo]ct|[Nn]ov|[Dd]éc)\.\s*$"
+    ),
 }
 
 

@@ -34,7 +34,7 @@ class Tokenizer:
     """Turns normalised text into piece ids and back.
 
     Byte fallback makes every string encodable: a character outside the vocabulary becomes its UTF-8
-    bytes, one piece each, and comes back unchanged.
+    bytes, one piece each, and comes back unchanged; only ``▁`` (U+2581), which stands for a space in pieces, does not.
     """
 
     def __init__(self, path: Path) -> None:

@@ -63,3 +63,11 @@ def test_the_grid_has_a_thumbnail_for_every_head() -> None:
     svg = document([draw_grid("grid", one)])
     assert svg.count("<image") == 12
     assert [int(label) for label in re.findall(r'class="layer"[^>]*>(\d)', svg)] == [0, 2, 5]
+
+
+def test_the_grid_says_how_heads_and_layers_were_put_together() -> None:
+    axis = Axis("source.tokens", ((0,), (1,)), ("a", "b"))
+    values = np.full((1, 1, 2, 2), 0.5, np.float32)
+    one = AttentionMap("encoder", (0, 1), (0, 1, 2), axis, axis, values, None, True, ("rollout", "max"))
+    svg = document([draw_grid("grid", one)])
+    assert re.findall(r'class="(layer|head)"[^>]*>(\w+)<', svg) == [("head", "max"), ("layer", "rollout")]

@@ -49,6 +49,7 @@ def test_not_in_capitals(text: str) -> None:
     [
         ("PLEASE CLOSE THE DOOR.", "en", "Please close the door."),
         ("« L'ÉTÉ À PARIS, CHEF-D'ŒUVRE »", "fr", "« L'été à paris, chef-d'œuvre »"),
+        ("WELL...I DON'T", "en", "Well...I don't"),
         ("DO I KNOW WHO I'M? PART I, I.E. II", "en", "Do I know who I'm? part I, i.e. ii"),
         ("OÙ SUIS-JE ? I", "fr", "Où suis-je ? i"),
         ("THE I\u0301 OF SPAIN", "en", "The i\u0301 of spain"),
