@@ -154,7 +154,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
 def _wrap(app: FastAPI) -> None:
     """Adds what is around everything, also around what answers for bugs: ``add_middleware`` would add it inside."""
     build = app.build_middleware_stack
-    app.build_middleware_stack = lambda: CutOff(build(), app.state.leaving)  # type: ignore[method-assign]
+    app.build_middleware_stack = lambda: CutOff(build(), lambda: app.state.leaving())  # type: ignore[method-assign]
 
 
 def _engine_threads(options: RuntimeOptions) -> int:
