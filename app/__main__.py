@@ -1,15 +1,21 @@
 """``python -m app``: serves what the environment says, see ``app.settings``."""
 
 import os
+import signal
+import sys
 
 # Before anything imports onnxruntime, which reports home otherwise.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+if __name__ == "__main__":
+    # Until the server handles them itself. The first process of a container gets no signal that it does not handle.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(0))
 
 import asyncio
 import logging
 import socket
-import sys
 import time
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -27,13 +33,32 @@ _LAST_WORDS_SECONDS = 1.0
 
 
 class Server(uvicorn.Server):
-    """Drains before it closes its sockets: meanwhile the health endpoint answers, and answers 503."""
+    """When told to stop it says that it is not ready, serves on for a while (lingers), drains, then closes its sockets.
+
+    Health is answered until the sockets are closed.
+    """
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, settings: Settings) -> None:
         super().__init__(config)
         self._app = app
         self._settings = settings
+        self._drain_at: float | None = None
         app.state.leaving = lambda: self.should_exit
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """Asks for the end; uvicorn's own would raise the signal again then, but to stop when told to is no failure."""
+        self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
+        self.should_exit = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Whether to drain now; asked ten times a second."""
+        if not await super().on_tick(counter):
+            return False
+        if self._drain_at is None:
+            seconds = self._settings.linger_seconds
+            self._drain_at = time.monotonic() + seconds
+            _log.info("told to stop: not ready any more, requests are taken for %g seconds", seconds)
+        return self.force_exit or time.monotonic() >= self._drain_at
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts, and says where to look."""
@@ -110,6 +135,8 @@ def make_server(settings: Settings, app: FastAPI) -> Server:
         log_config=None,
         access_log=settings.log_level in ("info", "debug"),
         server_header=False,
+        # Load balancers keep idle connections for up to 60 seconds; who closes first must be they.
+        timeout_keep_alive=75,
         # Only answers being written are left by then; a client that does not read must not hold the server.
         timeout_graceful_shutdown=5,
     )

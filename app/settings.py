@@ -88,6 +88,13 @@ class Settings(BaseSettings):
         le=3_600,
         description="Seconds that running requests get to finish when the server is told to stop.",
     )
+    linger_seconds: float = Field(
+        default=0,
+        ge=0,
+        le=3_600,
+        description="Seconds that requests are still taken, readiness being 503, before the server drains: "
+        "time for load balancers to look elsewhere.",
+    )
     log_level: LogLevel = Field(default="info", description="Least severity that is logged.")
 
     @model_validator(mode="after")

@@ -1,8 +1,9 @@
 """What is being served, and whether it is."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from app import __version__
@@ -163,8 +164,14 @@ async def live() -> HealthAnswer:
     summary="Whether requests are taken",
     responses=example_of("They are.", {"status": "ready"}) | error_documentation(500, 503),
 )
-async def ready(service: Service) -> HealthAnswer:
-    """For a load balancer: 503 while draining or after the model has failed; before that, no connection."""
+async def ready(request: Request, service: Service) -> HealthAnswer:
+    """For a load balancer: 503 from the moment that the server is told to stop, or after the model has failed.
+
+    Until the model is open there is no connection.
+    """
+    leaving: Callable[[], bool] = request.app.state.leaving
+    if leaving():
+        raise NotReady("the server has been told to stop")
     if not service.ready():
         raise NotReady("no requests are taken")
     return HealthAnswer(status="ready")

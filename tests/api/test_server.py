@@ -1,6 +1,11 @@
 import asyncio
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import AsyncIterator
 
 import httpx
@@ -31,7 +36,7 @@ class SlowToStop(ScriptedService):
 
     def stop(self) -> None:
         super().stop()
-        assert self.drained.wait(10)
+        assert self.drained.wait(60)
 
 
 class BusyOutsideTheEngine(ScriptedService):
@@ -39,10 +44,12 @@ class BusyOutsideTheEngine(ScriptedService):
 
     def __init__(self) -> None:
         super().__init__()
+        self.inside = 0
         self.go_on = asyncio.Event()
 
     async def translate(self, request: TranslateRequest, tell: Tell | None = None) -> TranslateResult:
         self.started.set()
+        self.inside += 1
         if tell is not None:
             tell(Progress(0, 0, "▁Le", None))
         await self.go_on.wait()
@@ -58,9 +65,9 @@ async def serving(
     running = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
-    async with httpx.AsyncClient(base_url=server.address(), timeout=10) as client:
+    async with httpx.AsyncClient(base_url=server.address(), timeout=60) as client:
         yield server, client, running
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, 60)
 
 
 async def until_stopped(service: ScriptedService) -> None:
@@ -77,7 +84,7 @@ def test_draining_server_says_so_and_answers_what_it_has(caplog: pytest.LogCaptu
             await service.started.wait()
             server.should_exit = True  # what SIGTERM does
             await until_stopped(service)
-            async with httpx.AsyncClient(base_url=server.address(), timeout=10) as newcomer:
+            async with httpx.AsyncClient(base_url=server.address(), timeout=60) as newcomer:
                 assert (await newcomer.get("/health/ready")).status_code == 503
                 assert (await newcomer.get("/health/live")).status_code == 200
             service.go_on.set()
@@ -100,7 +107,7 @@ def test_work_outside_the_engine_is_waited_for() -> None:
             server.should_exit = True
             await until_stopped(service)
             await asyncio.sleep(0.3)
-            async with httpx.AsyncClient(base_url=server.address(), timeout=10) as newcomer:
+            async with httpx.AsyncClient(base_url=server.address(), timeout=60) as newcomer:
                 assert (await newcomer.get("/health/ready")).status_code == 503
             service.go_on.set()
             answer = await waiting
@@ -115,8 +122,8 @@ def test_what_is_not_finished_in_time_is_cut_with_an_answer(caplog: pytest.LogCa
         async with serving(service, drain_seconds=0.1) as (server, client, _):
             plain = asyncio.create_task(client.post("/translate", json=BODY))
             stream = asyncio.create_task(client.post("/translate/stream", json=BODY))
-            await service.started.wait()
-            await asyncio.sleep(0.1)
+            while service.inside < 2:
+                await asyncio.sleep(0.01)
             server.should_exit = True
             answer, events = await plain, (await stream).text
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
@@ -129,3 +136,59 @@ def test_what_is_not_finished_in_time_is_cut_with_an_answer(caplog: pytest.LogCa
         asyncio.run(scenario())
     assert "2 requests are cut" in caplog.text
     assert not any(record.exc_info for record in caplog.records)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_lingering_server_is_not_ready_and_serves_until_a_second_interrupt(number: signal.Signals) -> None:
+    async def scenario() -> None:
+        service = ScriptedService()
+        async with serving(service, linger_seconds=3600) as (server, client, _):
+            signal.raise_signal(number)
+            assert (await client.get("/health/ready")).status_code == 503
+            await asyncio.sleep(0.2)
+            async with httpx.AsyncClient(base_url=server.address(), timeout=60) as newcomer:
+                assert (await newcomer.get("/health/ready")).json()["error"]["code"] == "not_ready"
+                assert (await newcomer.get("/health/live")).status_code == 200
+                assert (await newcomer.post("/translate", json=BODY)).status_code == 200
+            assert service.stopped == 0
+            signal.raise_signal(signal.SIGINT)
+        assert service.stopped > 0
+
+    asyncio.run(scenario())
+
+
+def test_lingering_ends() -> None:
+    async def scenario() -> None:
+        service = ScriptedService()
+        async with serving(service, linger_seconds=0.5):
+            told = time.monotonic()
+            signal.raise_signal(signal.SIGTERM)
+            await until_stopped(service)
+            assert time.monotonic() - told >= 0.5
+
+    asyncio.run(scenario())
+
+
+def test_idle_connections_outlive_those_of_load_balancers() -> None:
+    async def scenario() -> None:
+        async with serving(ScriptedService()) as (server, _, _):
+            assert server.config.timeout_keep_alive > 60
+            server.should_exit = True
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("options", "line"), [([], "ready for requests"), (["-X", "importtime"], "uvicorn")], ids=["ready", "importing"]
+)
+def test_program_that_is_told_to_stop_ends_with_0(number: signal.Signals, options: list[str], line: str) -> None:
+    command = [sys.executable, *options, "-m", "app"]
+    environment = {**os.environ, "VITRAIL_PORT": "0"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert any(line in told for told in process.stderr)
+        process.send_signal(number)
+        told = process.stderr.read()
+    assert process.returncode == 0, told
+    assert "Traceback" not in told
