@@ -57,7 +57,8 @@ class Server(uvicorn.Server):
         if self._drain_at is None:
             seconds = self._settings.linger_seconds
             self._drain_at = time.monotonic() + seconds
-            _log.info("told to stop: not ready any more, requests are taken for %g seconds", seconds)
+            if seconds:
+                _log.info("told to stop: not ready any more, requests are taken for %g seconds", seconds)
         return self.force_exit or time.monotonic() >= self._drain_at
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -75,6 +76,9 @@ class Server(uvicorn.Server):
             _log.info("draining: no more requests are taken")
             await self._drain()
         await super().shutdown(sockets)
+        if self.force_exit:
+            # Else it would be cancelled, with a trace in the log.
+            await self.lifespan.shutdown()
 
     async def _drain(self) -> None:
         """Waits for the engine, then for what is done outside it, explanations for instance; cuts the rest."""

@@ -139,7 +139,9 @@ def test_what_is_not_finished_in_time_is_cut_with_an_answer(caplog: pytest.LogCa
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_lingering_server_is_not_ready_and_serves_until_a_second_interrupt(number: signal.Signals) -> None:
+def test_lingering_server_is_not_ready_and_serves_until_a_second_interrupt(
+    number: signal.Signals, caplog: pytest.LogCaptureFixture
+) -> None:
     async def scenario() -> None:
         service = ScriptedService()
         async with serving(service, linger_seconds=3600) as (server, client, _):
@@ -155,6 +157,7 @@ def test_lingering_server_is_not_ready_and_serves_until_a_second_interrupt(numbe
         assert service.stopped > 0
 
     asyncio.run(scenario())
+    assert "Traceback" not in caplog.text
 
 
 def test_lingering_ends() -> None:
