@@ -107,7 +107,10 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
     """
     if faults := list(request.faults()):
         raise ExportError(faults)
-    checkpoint = load_checkpoint(request.checkpoint)
+    try:
+        checkpoint = load_checkpoint(request.checkpoint)
+    except ValueError as error:
+        raise ExportError([str(error)]) from error
     layer, layers = request.alignment.layer, checkpoint.config.transformer.decoder_layers
     if layer is not None and not 0 <= layer < layers:
         raise ExportError([f"the alignment layer must be from 0 to {layers - 1}, not {layer}"])

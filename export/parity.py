@@ -86,14 +86,14 @@ def compare_explanations(reference: TorchExplainModel, model: OnnxExplainModel, 
     """Log-probabilities, rivals, entropy and all attention weights of random pairs, without and with muted heads."""
     random = np.random.default_rng(0)
     largest = []
-    for source_len, target_len in EXPLAIN_SHAPES:
-        source = _random_ids(random, min(source_len, step.limits.source_len), step)
-        target = _random_ids(random, min(target_len, step.limits.target_len), step)
+    shapes = _explain_shapes(step.limits)
+    for source_len, target_len in shapes:
+        source, target = _random_ids(random, source_len, step), _random_ids(random, target_len, step)
         for masks in (None, _random_masks(random, reference.config)):
             expected = reference.explain_pair(source, target, masks)
             found = model.explain_pair(source, target, masks)
             largest.append(explanation_difference(expected, found))
-    cases = ", ".join(f"{source_len} x {target_len}" for source_len, target_len in EXPLAIN_SHAPES)
+    cases = ", ".join(f"{source_len} x {target_len}" for source_len, target_len in shapes)
     return Comparison("explanations", "float32", cases, _maximum(largest), EXPLAIN_TOLERANCE)
 
 
@@ -101,17 +101,21 @@ def compare_paths(explain: OnnxExplainModel, model: OnnxStepModel) -> Comparison
     """The teacher-forced pass against cached steps over the same pair: what is shown against what is served."""
     random = np.random.default_rng(0)
     largest = []
-    for source_len, target_len in EXPLAIN_SHAPES:
-        source = _random_ids(random, min(source_len, model.limits.source_len), model)
-        target = _random_ids(random, min(target_len, model.limits.target_len), model)
+    shapes = _explain_shapes(model.limits)
+    for source_len, target_len in shapes:
+        source, target = _random_ids(random, source_len, model), _random_ids(random, target_len, model)
         decoding = model.encode([source], 1)
         teacher_forced = explain.explain_pair(source, target).log_probs
         for fed, expected, log_prob in zip([model.limits.bos_id, *target[:-1]], target, teacher_forced, strict=True):
             candidates = decoding.step(np.array([fed]), model.limits.vocab_size)
             cached = candidates.log_probs[0, candidates.ids[0] == expected]
             largest.append(float(np.abs(cached - log_prob).max()))
-    cases = ", ".join(f"{source_len} x {target_len}" for source_len, target_len in EXPLAIN_SHAPES)
+    cases = ", ".join(f"{source_len} x {target_len}" for source_len, target_len in shapes)
     return Comparison("cached against teacher-forced", model.precision, cases, _maximum(largest), EXPLAIN_TOLERANCE)
+
+
+def _explain_shapes(limits: ModelLimits) -> list[tuple[int, int]]:
+    return [(min(source, limits.source_len), min(target, limits.target_len)) for source, target in EXPLAIN_SHAPES]
 
 
 def explanation_difference(expected: Explanation, found: Explanation) -> float:

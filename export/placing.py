@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.runtime.model_directory import CONFIG_FILE
+from app.runtime.model_directory import ANALYSIS_FILE, CONFIG_FILE, SIGNALS_FILE
 
 
 def is_model_directory(path: Path) -> bool:
@@ -35,7 +35,8 @@ def staging_directory(output: Path) -> Iterator[Path]:
 def put_in_place(staging: Path, output: Path) -> None:
     """Renames ``staging`` to ``output``; what was there is moved aside before and deleted after.
 
-    What an export does not write itself (model card, figures, evaluation) comes along.
+    What an export does not write itself (model card, figures, evaluation) comes along, but not what the server
+    would take for measurements of the new model.
     """
     if not output.exists():
         staging.rename(output)
@@ -54,7 +55,7 @@ def put_in_place(staging: Path, output: Path) -> None:
 def _carry_over(old: Path, new: Path) -> None:
     for path in old.iterdir():
         # A graph that the new directory lacks is one that exports no longer write.
-        if (new / path.name).exists() or path.suffix == ".onnx":
+        if (new / path.name).exists() or path.suffix == ".onnx" or path.name in (ANALYSIS_FILE, SIGNALS_FILE):
             continue
         if path.is_dir():
             shutil.copytree(path, new / path.name)

@@ -10,7 +10,7 @@ from app.runtime.model_directory import SearchDefaults
 from app.text.normalise import normalise
 from app.text.tokenizer import Tokenizer
 from export.parity import Comparison
-from model.corpus import read_lines
+from model.corpus import read_columns
 from model.scoring import Direction, Scores, score, search_all
 
 CHECKPOINT = "checkpoint"
@@ -60,10 +60,7 @@ def read_texts(
     Raises:
         ValueError: a line does not have two columns, or fewer than ``fewest_pairs`` are left.
     """
-    lines = read_lines(texts)
-    pairs = [tuple(normalise(column) for column in line.split("\t")) for line in lines]
-    if any(len(pair) != len(languages) for pair in pairs):
-        raise ValueError(f"{texts}: every line must have {len(languages)} columns")
+    pairs = [(normalise(first), normalise(second)) for first, second in read_columns(texts)]
     samples = []
     for source, target in ((0, 1), (1, 0)):
         encoded = [tokenizer.encode_source(pair[source], languages[target]) for pair in pairs]

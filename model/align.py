@@ -25,7 +25,7 @@ import torch
 from app.text.normalise import normalise
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.checkpoint import load_checkpoint
-from model.corpus import read_lines
+from model.corpus import read_columns
 from model.transformer import Transformer
 
 Hits = npt.NDArray[np.float64]
@@ -172,8 +172,7 @@ def main() -> None:
     arguments = parser.parse_args()
     checkpoint = load_checkpoint(arguments.checkpoint)
     tokenizer = Tokenizer(arguments.checkpoint.parent / TOKENIZER_FILE)
-    lines = [line.split("\t") for line in read_lines(arguments.pairs)]
-    pairs = [(line[0], line[1]) for line in lines]
+    pairs = read_columns(arguments.pairs)
     found = report(checkpoint.transformer(), tokenizer, pairs, checkpoint.config.training.languages)
     arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     for name, directions in found["rules"].items():

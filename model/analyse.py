@@ -21,7 +21,7 @@ from app.engine.step_model import ModelLimits
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.align import report as alignment_report
 from model.checkpoint import Checkpoint, load_checkpoint
-from model.corpus import read_lines
+from model.corpus import read_columns
 from model.head_importance import (
     FAMILIES,
     Family,
@@ -180,8 +180,7 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     arguments = parser.parse_args()
     tokenizer = Tokenizer(arguments.checkpoint.parent / TOKENIZER_FILE)
-    lines = [line.split("\t") for line in read_lines(arguments.pairs)]
-    found = analyse(load_checkpoint(arguments.checkpoint), tokenizer, [(line[0], line[1]) for line in lines])
+    found = analyse(load_checkpoint(arguments.checkpoint), tokenizer, read_columns(arguments.pairs))
     arguments.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 

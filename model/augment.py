@@ -1,32 +1,34 @@
 """Pairs for what users paste: ``python -m model.augment CORPORA OUT.tsv --lexicon WORDS.tsv``.
 
-Corpora are mostly clean sentences; users paste headings, capitals, lists, addresses, numbers and names. Every pair
+Corpora are mostly clean sentences; users paste headings, lists, addresses, numbers and names. Every pair
 written here is a real one changed in the same way on both sides, so that it serves both directions:
 
 - copying: a name, number, address or piece of code that stands on both sides is replaced by another one;
-- form: lower case, capitals, no final punctuation, list items, quotation marks, an emoji or an address at the end;
+- form: lower case, no final punctuation, list items, quotation marks, an emoji or an address at the end;
 - single names and other short texts that mean the same in both languages;
 - phrases, words, prices, times, dates and sentences with an address or code (``model.short_texts``), as they are or
   changed in form.
 
 Sentences in capitals are not made: the model reads those in small letters (``app.text.capitals``).
-The first pairs of every corpus are left alone: from them come the held-out pairs (``model.dataset``).
+The first pairs of every corpus are left alone: from them come the held-out pairs (``model.dataset``). Pairs with a
+sentence of a test set must be left out here (``--exclude``): changed, nobody would find them again.
 """
 
 import argparse
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from model import corpus
-from model.corpus import FilterCounts, corpus_files, read_pairs
+from model.check_overlap import evaluation_forms
+from model.config import ConfigError, TrainingConfig
+from model.corpus import WORD, FilterCounts, Pair, corpus_files, read_pairs
 from model.short_texts import ShortTexts, read_phrases
 from model.verbatim import Verbatim
 
-Pair = tuple[str, str]
 Change = Callable[[Pair, random.Random], Pair | None]
 
 _READ_PER_CORPUS = 200_000
@@ -36,8 +38,7 @@ _SAME_SHARE = 0.05
 _SHORT_SHARE = 0.33
 _SEED = 7
 
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_NUMBER = re.compile(r"(?<![\d.,:/-])\d{2,6}(?![\d.,:/-])")
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,6}(?![\w.,:/-])")
 _FINAL = re.compile(r"\s*[.!?…]+$")
 _VOWELS = "aeiouyhàâäéèêëîïôöùûüœæ"
 _EMOJI = "😀😂😉😍🙂🙏👍👏🎉❤🔥✨🚀🐈🐕🌍🍕☕🎂✅⚠📷🎵💡"
@@ -57,7 +58,7 @@ def copied_names(pairs: Sequence[Pair]) -> list[str]:
     counts: Counter[str] = Counter()
     small: Counter[str] = Counter()
     for pair in pairs:
-        first, second = ({match[0] for match in _WORD.finditer(text) if match.start() > 0} for text in pair)
+        first, second = ({match[0] for match in WORD.finditer(text) if match.start() > 0} for text in pair)
         counts.update(word for word in first & second if word[0].isupper() and len(word) > 2)
         small.update(word for word in first | second if word.islower())
     return [name for name, count in counts.most_common() if count >= _RAREST_NAME and small[name.lower()] < count]
@@ -85,7 +86,7 @@ class Changes:
 
     def rename(self, pair: Pair, source: random.Random) -> Pair | None:
         """Another name, now and then an address or code, in the place of one that both sides have."""
-        first, second = (set(_WORD.findall(text)) for text in pair)
+        first, second = (set(WORD.findall(text)) for text in pair)
         shared = sorted(word for word in first & second if word in self._replaceable)
         if not shared:
             return None
@@ -162,6 +163,17 @@ def augmented(pairs: Sequence[Pair], changes: Changes, short: ShortTexts, wanted
             yield changed
 
 
+def _read(corpora: Path, output: Path, excluded: Sequence[Container[str]]) -> list[Pair]:
+    """Real pairs: what was written here before is none."""
+    every: list[Pair] = []
+    for path in corpus_files(corpora).values():
+        if path.resolve() != output.resolve():
+            every += islice(read_pairs(path, FilterCounts(), excluded), corpus.LEFT_ALONE, _READ_PER_CORPUS)
+    if not every:
+        raise ConfigError(f"no corpus in {corpora} has more than {corpus.LEFT_ALONE:,} pairs, which are left alone")
+    return every
+
+
 def _both(pair: Pair, change: Callable[[str], str]) -> Pair:
     return change(pair[0]), change(pair[1])
 
@@ -172,12 +184,14 @@ def main() -> None:
     parser.add_argument("corpora", type=Path, help="two columns, English and French")
     parser.add_argument("output", type=Path)
     parser.add_argument("--lexicon", type=Path, required=True, help="pairs of words, from model.lexicon")
+    parser.add_argument("--exclude", type=Path, help="folder of test sets: pairs with their sentences are not read")
     parser.add_argument("--pairs", type=int, default=150_000)
     arguments = parser.parse_args()
-    every: list[Pair] = []
-    for path in corpus_files(arguments.corpora).values():
-        every += islice(read_pairs(path, FilterCounts()), corpus.LEFT_ALONE, _READ_PER_CORPUS)
+    excluded = evaluation_forms(arguments.exclude, TrainingConfig.languages) if arguments.exclude else []
+    every = _read(arguments.corpora, arguments.output, excluded)
     names = copied_names(every)
+    if not names:
+        raise ConfigError(f"no name stands on both sides of {_RAREST_NAME} pairs of {arguments.corpora}")
     fitting = [pair for pair in every if max(map(len, pair)) <= _LONGEST_CHARACTERS]
     words = read_phrases(arguments.lexicon)
     verbatim = Verbatim(words)

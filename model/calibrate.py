@@ -30,7 +30,7 @@ from app.runtime.providers import RuntimeOptions
 from app.text.tokenizer import Tokenizer
 from app.text.tokens import TokenisedText, given_tokens, read_ids, source_tokens
 from app.text.words import word_spans
-from model.corpus import read_lines
+from model.corpus import read_columns
 from model.scoring import search_all
 
 FALSE_ALARMS = 0.05
@@ -207,7 +207,7 @@ def main() -> None:
     arguments = parser.parse_args()
     directory = open_model_directory(arguments.model)
     languages = directory.config.languages
-    lines = [line.split("\t") for line in read_lines(arguments.pairs)][: arguments.sentences]
+    lines = read_columns(arguments.pairs)[: arguments.sentences]
     found = {}
     for source, target in directory.config.directions:
         calibration = Calibration(directory, source, target)

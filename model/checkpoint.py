@@ -42,8 +42,14 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Reads what ``save_checkpoint`` wrote, onto the CPU; no code in the file is ever run."""
+    """Reads what ``save_checkpoint`` wrote, onto the CPU; no code in the file is ever run.
+
+    Raises:
+        ValueError: the file holds something else, the state of a resume for instance.
+    """
     stored = torch.load(path, map_location="cpu", weights_only=True)
+    if missing := {"config", "weights", "step", "target_pieces"} - set(stored):
+        raise ValueError(f"{path} is no checkpoint: it lacks {', '.join(sorted(missing))}")
     return Checkpoint(run_config(stored["config"]), stored["weights"], stored["step"], stored["target_pieces"])
 
 

@@ -104,13 +104,22 @@ class TrainingConfig:
             f"at most max_steps {self.max_steps}",
             self.cooldown_steps,
         )
+        two = len(set(self.languages)) == len(self.languages) == 2
+        _require(two, "training.languages", "two different codes", self.languages)
         _require(0 <= self.source_noise <= 1, "training.source_noise", "from 0 to 1", self.source_noise)
+        _require(0 <= self.label_smoothing < 1, "training.label_smoothing", "in [0, 1)", self.label_smoothing)
+        _require(0 <= self.adam_beta2 < 1, "training.adam_beta2", "in [0, 1)", self.adam_beta2)
+        for name in ("peak_learning_rate", "matrix_rate_factor", "clip_norm"):
+            _require(getattr(self, name) > 0, f"training.{name}", "above 0", getattr(self, name))
+        for name in ("held_out_pairs", "cooldown_steps"):
+            _require(getattr(self, name) >= 0, f"training.{name}", "at least 0", getattr(self, name))
         for name in (
             "max_steps",
             "batch_tokens",
             "accumulation",
             "max_pieces",
             "warmup_steps",
+            "validation_sentences",
             "validation_every",
             "checkpoint_every",
             "checkpoints_kept",
@@ -126,6 +135,11 @@ class RunConfig:
     tokenizer: TokenizerConfig = field(default_factory=TokenizerConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     corpora: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, weight in self.corpora.items():
+            _require(weight >= 0, f"corpora.{name}", "at least 0", weight)
+        _require(not self.corpora or any(self.corpora.values()), "corpora", "above 0 for one at least", self.corpora)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as stored in a checkpoint; ``run_config`` reads them back."""

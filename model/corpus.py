@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -12,6 +13,11 @@ from typing import IO
 
 from app.text.normalise import normalise
 from model.config import ConfigError
+
+Pair = tuple[str, str]
+
+WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+"""Letters, with hyphens between them."""
 
 _OPENERS: dict[str, Callable[..., IO[str]]] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 _LONGEST_CHARACTERS = 2_000
@@ -61,7 +67,22 @@ def read_lines(path: Path) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def read_pairs(path: Path, counts: FilterCounts, excluded: Sequence[Container[str]] = ()) -> Iterator[tuple[str, str]]:
+def read_columns(path: Path) -> list[Pair]:
+    """Every line of a file of two columns, as it stands.
+
+    Raises:
+        ValueError: a line does not have two columns; the message names file and line.
+    """
+    pairs: list[Pair] = []
+    for number, line in enumerate(read_lines(path), start=1):
+        columns = line.split("\t")
+        if len(columns) != 2:
+            raise ValueError(f"{path}, line {number}: every line must have 2 columns, this one has {len(columns)}")
+        pairs.append((columns[0], columns[1]))
+    return pairs
+
+
+def read_pairs(path: Path, counts: FilterCounts, excluded: Sequence[Container[str]] = ()) -> Iterator[Pair]:
     """Normalised sentence pairs that pass the filters, in file order; ``counts`` is filled on the way.
 
     Args:

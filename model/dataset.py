@@ -22,6 +22,7 @@ from model.corpus import FilterCounts, bare_form, corpus_files, read_pairs
 Ids = npt.NDArray[np.uint16]
 SentenceCounts = tuple[Counter[int], Counter[int]]
 _CHUNK_PAIRS = 20_000
+_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -60,24 +61,27 @@ def prepare(
         excluded: for each language the bare forms of sentences to leave out, see ``read_pairs``.
 
     Raises:
-        ConfigError: ``[corpora]`` names a file that does not exist, the vocabulary is too large, or what lies in
-            ``folder`` was made otherwise than it would be now.
+        ConfigError: ``[corpora]`` names a file that does not exist, the vocabulary is too large or not that of the
+            model, or what lies in ``folder`` was made otherwise than it would be now.
     """
-    if tokenizer.vocab_size > np.iinfo(np.uint16).max + 1:
-        raise ConfigError(f"transformer.vocab_size must be at most 65,536, not {tokenizer.vocab_size}")
+    vocab_size = config.transformer.vocab_size
+    if tokenizer.vocab_size != vocab_size:
+        raise ConfigError(f"transformer.vocab_size must be the tokenizer's, {tokenizer.vocab_size}, not {vocab_size}")
+    if vocab_size > np.iinfo(np.uint16).max + 1:
+        raise ConfigError(f"transformer.vocab_size must be at most 65,536, not {vocab_size}")
     files = corpus_files(corpora)
     if missing := sorted(set(config.corpora) - set(files)):
         raise ConfigError(f"[corpora] names files that are not in {corpora}: {', '.join(missing)}")
     files = {name: files[name] for name in sorted(config.corpora) or sorted(files)}
-    made_with = {name: _made_with(config, path, files, excluded) for name, path in files.items()}
-    untouched = [name for name in files if not _is_made(folder / f"{name}.json", made_with[name])]
+    made_with = _made_with(config, files, tokenizer, excluded)
+    untouched = [name for name in files if not _is_made(folder / f"{name}.json", made_with)]
     counts = count_sentences(files.values()) if untouched else None
     for name in untouched:
         assert counts is not None
         pairs, filtered = _read(files[name], tokenizer, config.training.max_pieces, excluded)
         held_out = _hold_out(pairs, counts, config.training.held_out_pairs)
         _save(pairs, held_out, tokenizer, folder / name)
-        record = {"kept": filtered.kept, "dropped": filtered.dropped, "held_out": len(held_out), **made_with[name]}
+        record = {"kept": filtered.kept, "dropped": filtered.dropped, "held_out": len(held_out), **made_with}
         (folder / f"{name}.json").write_text(json.dumps(record, indent=1))
         print(f"{name}: {filtered}; held out {len(held_out):,}", flush=True)
     return [open_corpus(name, folder) for name in files]
@@ -120,15 +124,15 @@ def _hold_out(pairs: Sequence[tuple[str, str]], counts: SentenceCounts, most: in
 
 
 def _made_with(
-    config: RunConfig, path: Path, files: Mapping[str, Path], excluded: Sequence[Collection[str]]
+    config: RunConfig, files: Mapping[str, Path], tokenizer: Tokenizer, excluded: Sequence[Collection[str]]
 ) -> dict[str, int | str]:
-    """What the tokenised form of ``path`` depends on; the other corpora decide what may be held out."""
+    """What tokenised corpora depend on: each on all files, for those decide what may be held out."""
     return {
         "max_pieces": config.training.max_pieces,
         "held_out_pairs": config.training.held_out_pairs,
-        "excluded": _digest(excluded),
-        "corpus_bytes": path.stat().st_size,
-        "corpora": " ".join(files),
+        "excluded": _digest([sorted(forms) for forms in excluded]),
+        "tokenizer": _digest(tokenizer.pieces(range(tokenizer.vocab_size))),
+        "corpora": " ".join(f"{name}:{_file_digest(path)}" for name, path in files.items()),
     }
 
 
@@ -149,10 +153,13 @@ def _is_made(record: Path, made_with: dict[str, int | str]) -> bool:
     return True
 
 
-def _digest(excluded: Sequence[Collection[str]]) -> str:
-    """Tells one choice of excluded sentences from another."""
-    text = json.dumps([sorted(forms) for forms in excluded])
-    return hashlib.sha256(text.encode()).hexdigest()
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:_DIGITS]
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
 
 
 def _read(

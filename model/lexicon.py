@@ -7,9 +7,8 @@ every corpus are left alone: from them come the held-out pairs (``model.dataset`
 """
 
 import argparse
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from model import corpus
-from model.corpus import FilterCounts, corpus_files, read_pairs
+from model.check_overlap import evaluation_forms
+from model.config import ConfigError, TrainingConfig
+from model.corpus import WORD, FilterCounts, Pair, corpus_files, read_pairs
 
-Pair = tuple[str, str]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ROUNDS = 8
 _MOST_WORDS = 18
 _PAIRS_PER_CORPUS = 160_000
@@ -55,7 +54,7 @@ class Cooccurrences:
 
 def words(text: str) -> list[str]:
     """Words without digits; ``l'église`` has two."""
-    return _WORD.findall(text)
+    return WORD.findall(text)
 
 
 def common_words(texts: Sequence[Sequence[str]]) -> list[str]:
@@ -147,10 +146,12 @@ def _best(given: Ints, probabilities: Floats) -> npt.NDArray[np.bool_]:
     return best
 
 
-def _lexicon(corpora: Path) -> Iterator[Pair]:
+def _lexicon(corpora: Path, excluded: Sequence[Container[str]]) -> Iterator[Pair]:
     pairs: list[Pair] = []
     for path in corpus_files(corpora).values():
-        pairs += islice(read_pairs(path, FilterCounts()), corpus.LEFT_ALONE, _PAIRS_PER_CORPUS)
+        pairs += islice(read_pairs(path, FilterCounts(), excluded), corpus.LEFT_ALONE, _PAIRS_PER_CORPUS)
+    if not pairs:
+        raise ConfigError(f"no corpus in {corpora} has more than {corpus.LEFT_ALONE:,} pairs, which are left alone")
     for first, second, _ in mutual_translations(pairs):
         if min(len(first), len(second)) >= _SHORTEST_WORD:
             yield first, second
@@ -160,9 +161,11 @@ def main() -> None:
     """Command line; see the module's docstring."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="two columns, English and French")
-    parser.add_argument("output", type=Path)
+    parser.add_argument("output", type=Path, help="not among the corpora")
+    parser.add_argument("--exclude", type=Path, help="folder of test sets: pairs with their sentences are not read")
     arguments = parser.parse_args()
-    found = list(_lexicon(arguments.corpora))
+    excluded = evaluation_forms(arguments.exclude, TrainingConfig.languages) if arguments.exclude else []
+    found = list(_lexicon(arguments.corpora, excluded))
     with arguments.output.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{first}\t{second}\n" for first, second in found)
     print(f"{len(found):,} pairs of words")

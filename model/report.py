@@ -71,10 +71,17 @@ class Reporter:
         self._precision = precision
 
     def row(self, folder: Path, name: str, direction: Direction, beam_size: int) -> tuple[Row, Scores]:
-        """One row of the report, and its scores with their signatures."""
+        """One row of the report, and its scores with their signatures.
+
+        Raises:
+            ValueError: the two sides do not have as many lines.
+        """
         sources, references = (
             list(read_lines(folder / f"{name}.{language}")) for language in (direction.source, direction.target)
         )
+        if len(sources) != len(references):
+            counts = f"{len(sources)} lines in {direction.source}, {len(references)} in {direction.target}"
+            raise ValueError(f"{folder / name}: {counts}, there must be as many")
         penalty = self._config.search.length_penalty
         search = SearchOptions(beam_size, penalty, 0, self._model.limits.target_len)
         scores = score(translate_lines(self._model, self._tokenizer, sources, direction, search), references)

@@ -5,14 +5,11 @@ Prices, times and dates are made up, each in the way of its language.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from model.corpus import read_lines
+from model.corpus import Pair, read_columns
 from model.verbatim import Verbatim
-
-Pair = tuple[str, str]
-Formatted = Callable[[random.Random], Pair]
 
 PHRASEBOOK = Path(__file__).with_name("phrasebook.tsv")
 
@@ -51,9 +48,14 @@ _WITH_DATE = (
 
 
 def read_phrases(path: Path = PHRASEBOOK) -> list[Pair]:
-    """Two columns, English and French."""
-    pairs = (line.split("\t") for line in read_lines(path))
-    return [(first, second) for first, second in pairs]
+    """Two columns, English and French.
+
+    Raises:
+        ValueError: there is no line, or one does not have two columns.
+    """
+    if pairs := read_columns(path):
+        return pairs
+    raise ValueError(f"{path} is empty")
 
 
 def price(source: random.Random) -> Pair:

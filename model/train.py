@@ -4,12 +4,13 @@ CONFIG is a TOML file (``model/configs``), CORPORA a folder of two-column TSV fi
 .bz2), RUN a folder that gets the tokenizer, the tokenised text, checkpoints, ``log.jsonl`` and
 ``curve.svg``. ``--exclude`` names a folder of test sets (``NAME.LANGUAGE``): pairs that hold one of their
 sentences are left out, of the vocabulary's training too.
-``--start`` names a checkpoint whose weights a new run begins with. ``--minutes``, Ctrl-C and SIGTERM stop
-with all state saved.
+``--start`` names a checkpoint whose weights and vocabulary a new run begins with. ``--minutes``, Ctrl-C and
+SIGTERM stop with all state saved.
 """
 
 import argparse
 import json
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -40,9 +41,10 @@ from model.progress import Progress
 from model.schedule import learning_rate
 from model.tokenizer import train_tokenizer
 from model.transformer import Transformer
-from model.validate import check_validation_corpus, validate
+from model.validate import check_lengths, check_validation_corpus, validate
 
 _RESUME_FILE = "resume.pt"
+LOG_FILE = "log.jsonl"
 
 
 @dataclass
@@ -63,9 +65,11 @@ class Trainer:
         """Starts a run, or stands where the one in ``run`` was left.
 
         Raises:
-            ConfigError: ``training.validation_corpus`` is none of ``corpora``.
+            ConfigError: ``training.validation_corpus`` is none of ``corpora`` or holds nothing out; or the longest
+                sentences have more pieces than the model has positions.
         """
         check_validation_corpus(config.training, corpora)
+        check_lengths(config)
         self.config = config
         self.run = run
         self.tokenizer = tokenizer
@@ -109,11 +113,12 @@ class Trainer:
             self.position.step += 1
             self.position.target_pieces += pieces
             progress.advance(self.position.step, pieces, nll)
-            if self.position.step % training.checkpoint_every == 0:
-                self._save()
+            self.position.seconds += time.monotonic() - started
+            # Before the state is saved: a resume from there must not miss the record.
             if self.position.step % training.validation_every == 0:
                 self._validate(progress)
-            self.position.seconds += time.monotonic() - started
+            if self.position.step % training.checkpoint_every == 0:
+                self._save()
         progress.close()
         self._save()
 
@@ -172,6 +177,7 @@ class Trainer:
         torch.set_rng_state(state["random"])
         if self.device.type == "cuda":
             torch.cuda.set_rng_state_all(state["cuda_random"])
+        cut_log(self.run / LOG_FILE, self.position.step)
         print(f"resuming at step {self.position.step:,}")
 
     def _validate(self, progress: Progress) -> None:
@@ -184,9 +190,9 @@ class Trainer:
             "pieces_per_second": progress.pieces_per_second(),
         }
         record |= validate(self.transformer, self.batches, self.corpora, self.tokenizer, self.config.training)
-        with (self.run / "log.jsonl").open("a", encoding="utf-8") as log:
+        with (self.run / LOG_FILE).open("a", encoding="utf-8") as log:
             log.write(json.dumps(record) + "\n")
-        draw_curve(self.run / "log.jsonl", self.run / "curve.svg")
+        draw_curve(self.run / LOG_FILE, self.run / "curve.svg")
         progress.note(", ".join(f"{name} {value:,.4g}" for name, value in record.items()))
 
 
@@ -197,6 +203,29 @@ def batch_loss(transformer: Transformer, batch: Batch, smoothing: float) -> tupl
         states = transformer.decode(batch.target_ids, memory, batch.source_mask)
         real = states.flatten(0, 1).index_select(0, batch.real_positions)
         return smoothed_cross_entropy(real, transformer.projection.weight, batch.next_ids, smoothing)
+
+
+def take_over_tokenizer(started_from: Path, own: Path) -> None:
+    """Gives a run the vocabulary of the checkpoint that it starts from: with another, its weights mean nothing.
+
+    Raises:
+        ConfigError: the run has another one already, or there is none beside the checkpoint.
+    """
+    if not started_from.exists():
+        raise ConfigError(f"--start: {started_from} is missing, the vocabulary of the checkpoint")
+    if not own.exists():
+        own.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(started_from, own)
+    elif own.read_bytes() != started_from.read_bytes():
+        raise ConfigError(f"--start: {own} is not {started_from}, the vocabulary of the checkpoint")
+
+
+def cut_log(log: Path, step: int) -> None:
+    """Drops records of steps beyond ``step``, which a resumed run makes again."""
+    if log.exists():
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if json.loads(line)["step"] <= step]
+        log.write_text("".join(kept), encoding="utf-8")
 
 
 def numbered_checkpoints(run: Path) -> list[Path]:
@@ -217,7 +246,9 @@ def main() -> None:
     config = load_config(arguments.config)
     excluded = evaluation_forms(arguments.exclude, config.training.languages) if arguments.exclude else []
     tokenizer_path = arguments.run / TOKENIZER_FILE
-    if not tokenizer_path.exists():
+    if arguments.start:
+        take_over_tokenizer(arguments.start.with_name(TOKENIZER_FILE), tokenizer_path)
+    elif not tokenizer_path.exists():
         train_tokenizer(config, arguments.corpora, tokenizer_path, excluded)
     tokenizer = Tokenizer(tokenizer_path)
     corpora = prepare(config, arguments.corpora, tokenizer, arguments.run / "data", excluded)

@@ -7,7 +7,7 @@ import torch
 from app.engine.hypotheses import SearchOptions
 from app.text.tokenizer import Tokenizer
 from model.batching import Batch, BatchMaker
-from model.config import ConfigError, TrainingConfig
+from model.config import ConfigError, RunConfig, TrainingConfig
 from model.dataset import Corpus
 from model.loss import smoothed_cross_entropy
 from model.scoring import score, search_all
@@ -16,14 +16,29 @@ from model.transformer import Transformer
 
 
 def check_validation_corpus(training: TrainingConfig, corpora: list[Corpus]) -> None:
-    """Refuses a configuration whose validation corpus is not there.
+    """Refuses a configuration whose validation corpus is not there or holds nothing out.
 
     Raises:
-        ConfigError: naming those that are.
+        ConfigError: naming those that are there.
     """
     known = sorted(corpus.name for corpus in corpora)
     if training.validation_corpus and training.validation_corpus not in known:
         raise ConfigError(f"training.validation_corpus must be one of {known}, not {training.validation_corpus!r}")
+    if any(corpus.name == training.validation_corpus and not corpus.held_out for corpus in corpora):
+        told = f"training.held_out_pairs is {training.held_out_pairs}, a tenth of the pairs at most"
+        raise ConfigError(f"training.validation_corpus {training.validation_corpus!r} holds nothing out: {told}")
+
+
+def check_lengths(config: RunConfig) -> None:
+    """Refuses a model that cannot read what its training reads: tag, pieces and end of sentence.
+
+    Raises:
+        ConfigError: naming how many pieces would fit.
+    """
+    room = config.transformer.max_positions - 2
+    if config.training.max_pieces > room:
+        told = f"transformer.max_positions {config.transformer.max_positions}, not {config.training.max_pieces}"
+        raise ConfigError(f"training.max_pieces must be at most {room} with {told}")
 
 
 def validate(

@@ -7,7 +7,7 @@ import random
 import unicodedata
 from collections.abc import Sequence
 
-Pair = tuple[str, str]
+from model.corpus import Pair
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _LONGEST_WORD = 12

@@ -88,13 +88,14 @@ def test_what_the_export_does_not_write_comes_along(
 ) -> None:
     output = shutil.copytree(tiny_model_directory, tmp_path / "out")
     (output / "figures").mkdir()
-    for name in ("MODEL_CARD.md", "figures/curve.svg", "of_an_older_format.onnx"):
+    for name in ("MODEL_CARD.md", "figures/curve.svg", "of_an_older_format.onnx", "signals.json", "analysis.json"):
         (output / name).write_text("old")
     (output / WEIGHTS_FILE).write_text("broken")
     export_model(request(tiny_checkpoint, output, force=True))
     open_model_directory(output)
     assert (output / "MODEL_CARD.md").read_text() == (output / "figures" / "curve.svg").read_text() == "old"
-    assert not (output / "of_an_older_format.onnx").exists()
+    left_behind = {"of_an_older_format.onnx", "signals.json", "analysis.json"}
+    assert not left_behind & {path.name for path in output.iterdir()}
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

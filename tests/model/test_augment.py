@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from model import augment, corpus
-from model.augment import Change, Changes, Pair, augmented, copied_names
+from model.augment import Change, Changes, augmented, copied_names
+from model.config import ConfigError
+from model.corpus import Pair
 from model.short_texts import ShortTexts
 from model.verbatim import Verbatim
 
@@ -51,6 +53,7 @@ def test_numbers_change_alike_and_keep_their_length() -> None:
     assert changed == (f"Tom has {number} cats.", f"Tom a {number} chats.")
     assert len(number) == 2
     assert change("renumber", ("At 10.", "À dix.")) is None
+    assert change("renumber", ("The 21st.", "Le 21e.")) is None
     assert change("renumber", ("On 2024-01-02.", "Le 2024-01-02.")) is None
 
 
@@ -95,3 +98,32 @@ def test_pairs_that_may_be_held_out_are_left_alone(tmp_path: Path, monkeypatch: 
     assert "boston" in written.lower()
     assert "held" not in written.lower()
     assert "fenêtre" in written.lower()
+
+
+def test_test_sets_and_what_was_written_before_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "LEFT_ALONE", 0)
+    lines = ["we saw Boston\tnous vîmes Boston"] * 9 + ["A tested Boston.\tUn Boston éprouvé."] * 9
+    (tmp_path / "books.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sets, output, lexicon = tmp_path / "sets", tmp_path / "robust.tsv", tmp_path / "lexicon"
+    sets.mkdir()
+    (sets / "news.en").write_text("a tested boston\n", encoding="utf-8")
+    lexicon.write_text("window\tfenêtre\n", encoding="utf-8")
+    arguments = [str(tmp_path), str(output), "--lexicon", str(lexicon), "--exclude", str(sets), "--pairs", "100"]
+    monkeypatch.setattr("sys.argv", ["augment", *arguments])
+    augment.main()
+    written = output.read_text(encoding="utf-8")
+    assert "tested" not in written.lower()
+    augment.main()
+    assert output.read_text(encoding="utf-8") == written
+
+
+def test_corpora_from_which_nothing_can_be_made_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "books.tsv").write_text("we saw Boston\tnous vîmes Boston\n", encoding="utf-8")
+    lexicon = tmp_path / "lexicon"
+    lexicon.write_text("window\tfenêtre\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["augment", str(tmp_path), str(tmp_path / "out"), "--lexicon", str(lexicon)])
+    with pytest.raises(ConfigError, match=r"no corpus in .* has more than 5,000 pairs"):
+        augment.main()
+    monkeypatch.setattr(corpus, "LEFT_ALONE", 0)
+    with pytest.raises(ConfigError, match="no name stands on both sides of 3 pairs"):
+        augment.main()

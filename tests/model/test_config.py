@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from model.checkpoint import Checkpoint, average_checkpoints, load_checkpoint, save_checkpoint
 from model.config import ConfigError, load_config, run_config
@@ -23,6 +24,13 @@ from tests.model.tiny import tiny_config
         ({"transformer": {"positions": "none"}}, "transformer.positions"),
         ({"tokenizer": {"segmentation": "words"}}, "tokenizer.segmentation"),
         ({"training": {"batch_tokens": 0}}, "training.batch_tokens must be at least 1"),
+        ({"training": {"languages": ["en"]}}, "training.languages must be two different codes"),
+        ({"training": {"label_smoothing": -0.1}}, r"training.label_smoothing must be in \[0, 1\), not -0.1"),
+        ({"training": {"peak_learning_rate": 0}}, "training.peak_learning_rate must be above 0, not 0"),
+        ({"training": {"held_out_pairs": -1}}, "training.held_out_pairs must be at least 0, not -1"),
+        ({"training": {"validation_sentences": 0}}, "training.validation_sentences must be at least 1"),
+        ({"corpora": {"books": -1}}, "corpora.books must be at least 0, not -1"),
+        ({"corpora": {"books": 0}}, "corpora must be above 0 for one at least"),
         ({"training": {"max_steps": 5, "cooldown_steps": 6}}, "training.cooldown_steps must be at most max_steps 5"),
     ],
 )
@@ -52,6 +60,12 @@ def test_the_configurations_that_come_with_the_project_load() -> None:
     assert paths
     for path in paths:
         load_config(path)
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+    torch.save({"weights": {}, "position": {}}, tmp_path / "resume.pt")
+    with pytest.raises(ValueError, match=r"resume\.pt is no checkpoint: it lacks config, step, target_pieces"):
+        load_checkpoint(tmp_path / "resume.pt")
 
 
 def test_averaging_takes_the_mean_of_every_weight() -> None:

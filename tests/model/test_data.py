@@ -11,12 +11,11 @@ import torch
 
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from model.batching import Batch, BatchMaker
-from model.config import ConfigError, RunConfig, TokenizerConfig
-from model.corpus import FilterCounts, corpus_files, read_pairs
+from model.config import ConfigError, RunConfig
+from model.corpus import FilterCounts, corpus_files, read_columns, read_pairs
 from model.dataset import Corpus, prepare
 from model.held_out import held_out_pairs
 from model.noise import SourceNoise
-from model.tokenizer import train_tokenizer
 from tests.model.tiny import tiny_config
 
 TEXT = "A cat.\tUn chat.\nIt’s\u00a0here.\tC’est ici.\n"
@@ -77,70 +76,6 @@ def test_folders_without_corpora_or_with_two_of_a_name_are_refused(tmp_path: Pat
         corpus_files(tmp_path)
 
 
-def test_a_tokenizer_does_not_tell_where_it_was_made(tokenizer_path: Path) -> None:
-    assert str(tokenizer_path.parent).encode() not in tokenizer_path.read_bytes()
-    assert [path.name for path in tokenizer_path.parent.iterdir()] == [tokenizer_path.name]
-
-
-@pytest.mark.parametrize("text", ["the cat sees 1234 birds", "naïve Żółć 猫が見る 🐈‍⬛ x", "<s>>>fr<<"])
-def test_nothing_is_unknown_to_the_tokenizer(tokenizer: Tokenizer, text: str) -> None:
-    ids = tokenizer.encode(text)
-    assert "<unk>" not in tokenizer.pieces(ids)
-    assert not {tokenizer.special_ids.bos, tokenizer.special_ids.eos, tokenizer.tag_id("fr")} & set(ids)
-    assert tokenizer.decode(ids) == text
-
-
-def test_digits_stand_alone_and_tags_are_single_pieces(tokenizer: Tokenizer) -> None:
-    pieces = tokenizer.pieces(tokenizer.encode("here 2024"))
-    assert [piece.strip("▁") for piece in pieces if piece.strip("▁").isdigit()] == ["2", "0", "2", "4"]
-    assert tokenizer.pieces([tokenizer.tag_id("en"), tokenizer.tag_id("fr")]) == [">>en<<", ">>fr<<"]
-    source = tokenizer.encode_source("the cat", "fr")
-    assert (source[0], source[-1]) == (tokenizer.tag_id("fr"), tokenizer.special_ids.eos)
-    with pytest.raises(KeyError):
-        tokenizer.tag_id("de")
-
-
-def test_unigram_is_an_option(corpora: Path, tmp_path: Path) -> None:
-    config = tiny_config()
-    shape = dataclasses.replace(config.transformer, vocab_size=300)
-    unigram = RunConfig(shape, TokenizerConfig("unigram"), config.training)
-    train_tokenizer(unigram, corpora, tmp_path / "tokenizer.model")
-    tokenizer = Tokenizer(tmp_path / "tokenizer.model")
-    assert tokenizer.decode(tokenizer.encode("the cat 猫")) == "the cat 猫"
-
-
-def made_up_corpora(folder: Path) -> Path:
-    """``named`` and ``unnamed``, each with a letter of its own."""
-    for name, letter in (("named", "ж"), ("unnamed", "ש")):
-        lines = [f"the cat sees {letter * 9} {number}\tle chat voit {letter * 9} {number}\n" for number in range(60)]
-        (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("named", "excluded", "known"),
-    [
-        ({}, (), {"ж": True, "ש": True}),
-        ({"named": 0.5}, (), {"ж": True, "ש": False}),
-        ({"named": 1.0, "unnamed": 0.0}, (), {"ж": True, "ש": False}),
-        ({}, ({f"thecatsees{'ж' * 9}{number}" for number in range(60)},), {"ж": False, "ש": True}),
-    ],
-)
-def test_the_vocabulary_comes_from_what_is_trained_on(
-    tmp_path: Path, named: dict[str, float], excluded: Sequence[set[str]], known: dict[str, bool]
-) -> None:
-    config = tiny_config()
-    shape = dataclasses.replace(config.transformer, vocab_size=300)
-    run = RunConfig(shape, config.tokenizer, config.training, named)
-    train_tokenizer(run, made_up_corpora(tmp_path), tmp_path / "tokenizer.model", excluded)
-    tokenizer = Tokenizer(tmp_path / "tokenizer.model")
-    # Letters outside the vocabulary are spelled in bytes.
-    found = {
-        letter: not any("<0x" in piece for piece in tokenizer.pieces(tokenizer.encode(letter))) for letter in known
-    }
-    assert found == known
-
-
 @pytest.fixture
 def books(tmp_path: Path) -> Path:
     folder = tmp_path / "corpora"
@@ -154,7 +89,7 @@ def books(tmp_path: Path) -> Path:
     [
         ("max_pieces", 41, (), ""),
         ("excluded", 40, ({"thecat"}, set[str]()), ""),
-        ("corpus_bytes", 40, (), "the dog\tle chien\n"),
+        ("corpora", 40, (), "the dog\tle chien\n"),
     ],
 )
 def test_text_that_was_tokenised_otherwise_is_refused(
@@ -173,6 +108,32 @@ def test_text_that_was_tokenised_otherwise_is_refused(
         file.write(text)
     with pytest.raises(ConfigError, match=rf"books\.json was made with {key}"):
         prepare(tiny_config(max_pieces=max_pieces), books, tokenizer, data, excluded)
+
+
+def test_a_corpus_that_changes_makes_the_others_anew(books: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    """What one holds out must not stand in another, as long as that is the same or not."""
+    other = books / "news.tsv"
+    other.write_text("a dog\tun chien\n", encoding="utf-8")
+    prepare(tiny_config(), books, tokenizer, tmp_path / "data")
+    other.write_text("the cat\tun tigre\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"books\.json was made with corpora books:\w+ news:\w+, now it is"):
+        prepare(tiny_config(), books, tokenizer, tmp_path / "data")
+
+
+def test_the_vocabulary_must_be_that_of_the_model(books: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    config = tiny_config()
+    larger = dataclasses.replace(config, transformer=dataclasses.replace(config.transformer, vocab_size=341))
+    with pytest.raises(ConfigError, match="vocab_size must be the tokenizer's, 340, not 341"):
+        prepare(larger, books, tokenizer, tmp_path / "data")
+
+
+def test_columns_are_read_as_they_stand_or_the_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text(" the cat\tle chat\nno tab\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"pairs\.tsv, line 2: every line must have 2 columns, this one has 1"):
+        read_columns(path)
+    path.write_text(" the cat\tle chat\n", encoding="utf-8")
+    assert read_columns(path) == [(" the cat", "le chat")]
 
 
 def batch_maker(corpora: list[Corpus], tokenizer: Tokenizer, weights: list[float], noise: float = 0.0) -> BatchMaker:

@@ -29,6 +29,13 @@ def test_every_set_direction_search_and_precision_is_scored(
     assert "| words, 2 | beam 4, int8 |" in capsys.readouterr().out
 
 
+def test_a_set_with_more_lines_on_one_side_is_refused(tiny_model_directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.en").write_text("the cat\na dog\n", encoding="utf-8")
+    (tmp_path / "words.fr").write_text("le chat\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="words: 2 lines in en, 1 in fr, there must be as many"):
+        report.report(tiny_model_directory, tmp_path)
+
+
 def test_a_folder_without_test_sets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no test set of en, fr"):
         report.test_sets(tmp_path, ("en", "fr"))

@@ -19,7 +19,7 @@ from model.evaluate import open_model, translate_lines
 from model.optimizer import Optimizer
 from model.scoring import Direction, score, search_all
 from model.step_model import TorchStepModel, limits_of
-from model.train import Trainer, batch_loss, main, numbered_checkpoints
+from model.train import Trainer, batch_loss, main, numbered_checkpoints, take_over_tokenizer
 from model.transformer import Transformer
 from tests.model.tiny import WORDS, tiny_config
 
@@ -124,6 +124,52 @@ def test_a_validation_corpus_that_is_not_there_is_named(corpora: Path, tokenizer
     prepared = prepare(config, corpora, tokenizer, tmp_path / "data")
     with pytest.raises(ConfigError, match=r"validation_corpus must be one of \['first', 'second'\]"):
         Trainer(config, prepared, tokenizer, tmp_path)
+
+
+def test_a_validation_corpus_must_hold_something_out(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    config = tiny_config(validation_corpus="first", held_out_pairs=0)
+    prepared = prepare(config, corpora, tokenizer, tmp_path / "data")
+    with pytest.raises(ConfigError, match=r"'first' holds nothing out: training\.held_out_pairs is 0"):
+        Trainer(config, prepared, tokenizer, tmp_path)
+
+
+def test_sentences_must_fit_into_the_model(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    config = tiny_config(max_pieces=63)
+    prepared = prepare(config, corpora, tokenizer, tmp_path / "data")
+    with pytest.raises(ConfigError, match=r"training\.max_pieces must be at most 62 .* not 63"):
+        Trainer(config, prepared, tokenizer, tmp_path)
+
+
+def test_a_resumed_run_has_every_record_once(
+    corpora: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(validation_every=2, checkpoint_every=3)
+    step = Trainer._step
+
+    def breaks_down_after_five(self: Trainer, batches: list[object]) -> object:
+        if self.position.step == 5:
+            raise Stopped
+        return step(self, batches)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_step", breaks_down_after_five)
+        with pytest.raises(Stopped):
+            train(config, corpora, tokenizer, tmp_path)
+    train(config, corpora, tokenizer, tmp_path)
+    records = [json.loads(line)["step"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert records == [2, 4, 6]
+
+
+def test_a_run_that_starts_from_a_checkpoint_takes_its_vocabulary(tokenizer_path: Path, tmp_path: Path) -> None:
+    own = tmp_path / "run" / TOKENIZER_FILE
+    take_over_tokenizer(tokenizer_path, own)
+    assert own.read_bytes() == tokenizer_path.read_bytes()
+    take_over_tokenizer(tokenizer_path, own)
+    own.write_bytes(b"another")
+    with pytest.raises(ConfigError, match="the vocabulary of the checkpoint"):
+        take_over_tokenizer(tokenizer_path, own)
+    with pytest.raises(ConfigError, match="is missing"):
+        take_over_tokenizer(tmp_path / "nowhere" / TOKENIZER_FILE, own)
 
 
 def test_the_command_leaves_test_sets_out_of_vocabulary_and_training(
