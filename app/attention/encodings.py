@@ -36,13 +36,6 @@ def to_bytes_array(values: Float32, dtype: DType) -> npt.NDArray[Any]:
             return rounded
 
 
-def from_bytes_array(array: npt.NDArray[Any], dtype: DType) -> Float32:
-    """The weights that ``to_bytes_array`` wrote."""
-    if dtype == "uint8_sqrt":
-        return np.square(array.astype(np.float32) / _UINT8_MOST)
-    return array.astype(np.float32)
-
-
 def encode(values: Float32, how: MapFormat) -> Any:
     """A nested list with NaN rows as null (JSON), or base64 text of the array in C order."""
     if how.encoding == "base64":
@@ -50,12 +43,6 @@ def encode(values: Float32, how: MapFormat) -> Any:
     # As float64, since float32 cannot hold a number of few decimals and would print more of them.
     rounded: npt.NDArray[np.floating] = np.round(values.astype(np.float64), how.decimals)
     return _without_nan(rounded) if np.isnan(rounded).any() else rounded.tolist()
-
-
-def decode_base64(data: str, dtype: DType, shape: tuple[int, ...]) -> Float32:
-    """What ``encode`` wrote as base64."""
-    stored = {"float32": "<f4", "float16": "<f2", "uint8_sqrt": "u1"}[dtype]
-    return from_bytes_array(np.frombuffer(base64.b64decode(data), dtype=stored).reshape(shape), dtype)
 
 
 def estimated_bytes(values: int, decimals: int) -> dict[str, int]:

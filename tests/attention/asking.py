@@ -1,12 +1,11 @@
 """Asks the service about attention and reads its answers."""
 
+import base64
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from fastapi.testclient import TestClient
-
-from app.attention.encodings import decode_base64
 
 Json = dict[str, Any]
 Array = npt.NDArray[np.float32]
@@ -41,3 +40,12 @@ def weights_of(one: Json) -> Array:
 
 def maps_of(segment: Json) -> dict[str, Array]:
     return {family: weights_of(one) for family, one in segment["attention"]["maps"].items()}
+
+
+def decode_base64(data: str, dtype: str, shape: tuple[int, ...]) -> Array:
+    """The numbers that a base64 answer stands for, as a client reads them."""
+    stored: npt.NDArray[Any] = np.frombuffer(
+        base64.b64decode(data), {"float32": "<f4", "float16": "<f2", "uint8_sqrt": "u1"}[dtype]
+    )
+    floats = stored.reshape(shape).astype(np.float32)
+    return np.square(floats / 255) if dtype == "uint8_sqrt" else floats

@@ -4,9 +4,10 @@ import json
 import numpy as np
 import pytest
 
-from app.attention.encodings import decode_base64, encode, estimated_bytes, npz
+from app.attention.encodings import encode, estimated_bytes, npz
 from app.attention.selection import AttentionDepths, AttentionSelection, DType, MapFormat, choose
 from app.errors import InvalidInput
+from tests.attention.asking import decode_base64
 
 VALUES = np.random.default_rng(0).dirichlet(np.ones(200), (2, 3, 4)).astype(np.float32)
 

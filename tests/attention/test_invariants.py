@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from app.attention.encodings import decode_base64
 from app.text.normalise import normalise
 from tests.attention.asking import (
     ALL,
@@ -22,6 +21,7 @@ from tests.attention.asking import (
     NASTY,
     SENTENCES,
     Json,
+    decode_base64,
     explain,
     maps_of,
     segment_of,
