@@ -1,5 +1,6 @@
 """The one table from errors to status codes, and the one shape in which errors are told."""
 
+import email.message
 import json
 import logging
 import math
@@ -132,7 +133,7 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
         reason = fault["ctx"]["error"]
         return _malformed(f"the body cannot be read as JSON: {reason} at character {fault['loc'][-1]}")
     content_type = request.headers.get("content-type", "")
-    if fault["loc"] == ("body",) and "json" not in content_type:
+    if fault["loc"] == ("body",) and not _is_json(content_type):
         message = "the body must be JSON and say so: Content-Type: application/json"
         value = _shown(content_type) if content_type else None
         body = ErrorBody(
@@ -144,6 +145,14 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
     field = _path(fault["loc"])
     value = None if fault["type"] == "missing" else fault["input"]
     return _response(422, _invalid("invalid_input", f"{field}: {fault['msg']}", field, _limit(fault), value), {})
+
+
+def _is_json(content_type: str) -> bool:
+    """Read the way FastAPI reads it, which decides whether the body was taken for JSON."""
+    message = email.message.Message()
+    message["content-type"] = content_type
+    kind, _, what = message.get_content_type().partition("/")
+    return kind == "application" and (what == "json" or what.endswith("+json"))
 
 
 def _unreadable(error: HTTPException) -> str:

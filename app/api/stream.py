@@ -26,11 +26,15 @@ _EXAMPLE = 'event: piece\ndata: {"text": 0, "segment": 0, "recased": false, "pie
 router = APIRouter(tags=["translation"])
 
 
+# A proxy that gathers an answer before it hands it on would take the point out of it; nginx asks this header.
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
 class _Stream(StreamingResponse):
     """Events; the work that they tell of ends with the answer, also where not even the first of them was sent."""
 
     def __init__(self, events: AsyncIterator[str], working: asyncio.Future[TranslateResult]) -> None:
-        super().__init__(events, media_type=EVENTS, headers={"Cache-Control": "no-store"})
+        super().__init__(events, media_type=EVENTS, headers=_HEADERS)
         self._working = working
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

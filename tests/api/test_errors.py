@@ -155,6 +155,19 @@ def test_body_that_does_not_say_it_is_json() -> None:
     assert error["value"] == "application/x-www-form-urlencoded"
 
 
+@pytest.mark.parametrize("content_type", ["text/json", "text/plain", "application/jsonp", "json", ""])
+def test_only_json_is_read(content_type: str) -> None:
+    response = post(ScriptedService(), content=json.dumps(VALID), headers={"content-type": content_type})
+    error = error_of(response)
+    assert (response.status_code, error["limit"], error["value"]) == (415, "application/json", content_type or None)
+
+
+@pytest.mark.parametrize("content_type", ["Application/JSON; charset=utf-8", "application/problem+json"])
+def test_json_by_other_names_is_read(content_type: str) -> None:
+    response = post(ScriptedService(), content=json.dumps(VALID), headers={"content-type": content_type})
+    assert response.status_code == 200
+
+
 @pytest.mark.parametrize(
     ("text", "limit", "value"), [(["a"] * 129, 128, 129), (["é" * 26_000, "😀" * 24_001], 50_000, 50_001)]
 )
@@ -242,6 +255,7 @@ def test_failure_in_mid_stream_is_logged_and_not_told(caplog: pytest.LogCaptureF
     with caplog.at_level(logging.ERROR):
         response = asyncio.run(scenario())
     assert response.status_code == 200
+    assert response.headers["x-accel-buffering"] == "no"
     assert "event: piece" in response.text
     assert "event: error" in response.text
     assert "secret" not in response.text
