@@ -23,7 +23,7 @@ from app.attention.png_queue import PngQueue
 from app.attention.selection import AttentionDepths
 from app.attention.signals import Thresholds
 from app.cores import engine_threads, usable_cores
-from app.engine.engine import Engine, EngineSettings
+from app.engine.engine import Engine, EngineSettings, EngineState
 from app.memory import collect_seldom, return_freed_memory
 from app.metrics import Metric, engine_metrics
 from app.runtime.explain_model import OnnxExplainModel
@@ -65,13 +65,15 @@ class Running:
         service: answers requests.
         default_beam_size: hypotheses per sentence where a request does not say.
         stop: takes no more requests and returns when the running ones are answered; may be called twice.
-        metrics: what ``GET /metrics`` tells.
+        metrics: what ``GET /metrics`` tells of the engine.
+        failed: whether the engine has failed for good.
     """
 
     service: TranslationService
     default_beam_size: int
     stop: Callable[[], None]
     metrics: Callable[[], Sequence[Metric]] = tuple
+    failed: Callable[[], bool] = lambda: False
 
 
 def compose(settings: Settings) -> Running:
@@ -108,6 +110,7 @@ def compose(settings: Settings) -> Running:
         translator_settings.beam_size,
         stop=lambda: engine.stop(settings.drain_seconds),
         metrics=lambda: engine_metrics(engine.counts()),
+        failed=lambda: engine.state is EngineState.FAILED,
     )
 
 
@@ -120,6 +123,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
         app.state.service = running.service
         app.state.limits = _request_limits(settings, running)
         app.state.stop = running.stop
+        app.state.failed = running.failed
         app.state.metrics = running.metrics
         app.state.pngs = PngQueue()
         yield

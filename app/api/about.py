@@ -10,7 +10,7 @@ from app import __version__
 from app.api.examples import error_documentation, example_of
 from app.api.service import Limits, Service
 from app.attention.alignment import RuleName
-from app.errors import NotReady
+from app.errors import EngineFailed, NotReady
 
 router = APIRouter()
 
@@ -150,11 +150,14 @@ async def info(service: Service, limits: Limits) -> InfoAnswer:
 @router.get(
     "/health/live",
     tags=["health"],
-    summary="Whether the process runs",
+    summary="Whether the process runs and its model has not failed",
     responses=example_of("It does.", {"status": "alive"}) | error_documentation(500),
 )
-async def live() -> HealthAnswer:
-    """For a supervisor that restarts what does not answer."""
+async def live(request: Request) -> HealthAnswer:
+    """For a supervisor that restarts what does not answer 200: 500 once the model has failed for good."""
+    failed: Callable[[], bool] = request.app.state.failed
+    if failed():
+        raise EngineFailed("the model fails a trivial sentence")
     return HealthAnswer(status="alive")
 
 
