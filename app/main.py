@@ -8,15 +8,19 @@ from dataclasses import dataclass
 
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
 
 from app import __version__
 from app.api import about, attention, metrics, render, stream, translate
 from app.api.body_limit import BodyLimit, most_body_bytes
+from app.api.count_requests import CountRequests
 from app.api.cut_off import CutOff
 from app.api.errors import add_error_handlers
 from app.api.examples import with_nulls
 from app.api.head_requests import HeadRequests
 from app.api.limits import RequestLimits
+from app.api.request_id import RequestIds
 from app.api.service import TranslationService
 from app.attention.alignment import AlignmentRule
 from app.attention.png_queue import PngQueue
@@ -25,7 +29,7 @@ from app.attention.signals import Thresholds
 from app.cores import engine_threads, usable_cores
 from app.engine.engine import Engine, EngineSettings, EngineState
 from app.memory import collect_seldom, return_freed_memory
-from app.metrics import Metric, engine_metrics
+from app.metrics import AnsweredRequests, Metric, engine_metrics
 from app.runtime.explain_model import OnnxExplainModel
 from app.runtime.model_directory import (
     ANALYSIS_FILE,
@@ -47,7 +51,8 @@ _DESCRIPTION = """
 A translation server that people can look into: every translation comes with its sentences, pieces and
 probabilities and, if asked for, the attention of every layer and head.
 
-All errors have one shape, `{"error": {"code", "message", "field", "limit", "value"}}`.
+All errors have one shape, `{"error": {"code", "message", "field", "limit", "value"}}`. Every answer has the header
+`X-Request-Id`: what the request sent (1 to 128 letters, digits, `.`, `_`, `-`), or a new one.
 """
 _TAGS = [
     {"name": "translation", "description": "Text in, text and attention out."},
@@ -55,6 +60,7 @@ _TAGS = [
     {"name": "about", "description": "What is being served."},
     {"name": "health", "description": "For supervisors and load balancers."},
 ]
+_ROUTERS = (translate.router, stream.router, attention.router, render.router, about.router, metrics.router)
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,7 @@ def compose(settings: Settings) -> Running:
 
 def create_app(settings: Settings, service_factory: Callable[[Settings], Running] = compose) -> FastAPI:
     """The application; ``service_factory`` runs when it starts, in a thread of its own."""
+    answered = AnsweredRequests()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -124,7 +131,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
         app.state.limits = _request_limits(settings, running)
         app.state.stop = running.stop
         app.state.failed = running.failed
-        app.state.metrics = running.metrics
+        app.state.metrics = lambda: (*running.metrics(), *answered.metrics())
         app.state.pngs = PngQueue()
         yield
         await asyncio.to_thread(running.stop)
@@ -142,23 +149,26 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     app.add_middleware(HeadRequests)
     app.add_middleware(BodyLimit, max_bytes=most_body_bytes(settings.max_characters))
     add_error_handlers(app)
-    app.include_router(translate.router)
-    app.include_router(stream.router)
-    app.include_router(attention.router)
-    app.include_router(render.router)
-    app.include_router(about.router)
-    app.include_router(metrics.router)
+    for router in _ROUTERS:
+        app.include_router(router)
     pages.add_to(app)
-    _wrap(app)
+    _wrap(app, answered)
     describe = app.openapi
     app.openapi = lambda: with_nulls(describe())  # type: ignore[method-assign]
     return app
 
 
-def _wrap(app: FastAPI) -> None:
+def _wrap(app: FastAPI, answered: AnsweredRequests) -> None:
     """Adds what is around everything, also around what answers for bugs: ``add_middleware`` would add it inside."""
     build = app.build_middleware_stack
-    app.build_middleware_stack = lambda: CutOff(build(), lambda: app.state.leaving())  # type: ignore[method-assign]
+    routes = [route for router in _ROUTERS for route in router.routes] + app.routes
+    templates = [route for route in routes if isinstance(route, Route | Mount)]
+
+    def stack() -> ASGIApp:
+        told = CutOff(build(), lambda: app.state.leaving())
+        return RequestIds(CountRequests(told, templates, answered))
+
+    app.build_middleware_stack = stack  # type: ignore[method-assign]
 
 
 def _engine_threads(options: RuntimeOptions) -> int:

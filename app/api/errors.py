@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from app.api.disconnect import ClientDisconnected
+from app.api.request_id import request_id_of
 from app.errors import (
     DeadlineExceeded,
     EngineFailed,
@@ -99,7 +100,8 @@ def logged_response(request: Request, error: Exception) -> JSONResponse:
     """``error_response``; what is our own fault is logged with its cause."""
     response = error_response(error)
     if response.status_code == 500:
-        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        identity = request_id_of(request)
+        _log.error("%s %s failed, request %s", request.method, request.url.path, identity, exc_info=error)
     return response
 
 
