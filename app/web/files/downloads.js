@@ -17,12 +17,12 @@ export function setUpDownloads(matrixOf, attempt) {
   byId("downloads").append(...Object.entries(kinds).map(([name, make]) =>
     h("button", { type: "button", "data-kind": name.toLowerCase(), click: () => {
       menu.open = false;
-      attempt(async () => save(...await make(matrixOf)));
+      attempt(async () => { mustBeThere(); save(...await make(matrixOf)); });
     } }, name)));
   setUpEmbedCode();
   byId("downloads").append(h("button", { type: "button", "data-kind": "embed", click: () => {
     menu.open = false;
-    showEmbedCode();
+    attempt(async () => { mustBeThere(); showEmbedCode(); });
   } }, "Embed…"));
   menu.addEventListener("keydown", (event) => event.key === "Escape" && close());
   document.addEventListener("pointerdown", (event) => menu.contains(event.target) || (menu.open = false));
@@ -31,6 +31,10 @@ export function setUpDownloads(matrixOf, attempt) {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
+}
+
+function mustBeThere() {
+  if (!shown()) throw new Error("This sentence is still being looked into.");
 }
 
 function save(name, type, parts) {

@@ -6,7 +6,7 @@ import { setUpDownloads } from "./downloads.js";
 import { keepMass } from "./matrix.js";
 import { setUpKeys, VIEWS } from "./keys.js";
 import { createMuted } from "./muted.js";
-import { choose, compareWith, explainable, mute, need, session, shown, start, translate } from "./session.js";
+import { choose, compareWith, explainable, forget, mute, need, session, shown, start, translate } from "./session.js";
 import { change, onChange, state } from "./state.js";
 import { createCompare, otherText } from "./view_compare.js";
 import { createGrid } from "./view_grid.js";
@@ -43,11 +43,12 @@ async function attempt(work) {
   }
 }
 
+let runs = 0;
+/** Translates what the state says. Who asks again meanwhile gets the newer answer: the older one is given up. */
 async function run() {
-  const button = byId("translate");
-  if (button.getAttribute("aria-disabled") === "true") return;
-  button.setAttribute("aria-disabled", "true");
+  const mine = ++runs;
   const began = performance.now();
+  busy(true);
   status("Translating…");
   await attempt(async () => {
     const translation = await translate();
@@ -58,7 +59,13 @@ async function run() {
       + (explainable().length ? "" : " Nothing had to be translated, so there is nothing to look into."));
     await load();
   });
-  button.setAttribute("aria-disabled", "false");
+  if (mine === runs && !session.translation) showTranslation({ text: "", target: state().target });
+}
+
+/** While a text is translated, what stands here is of the text before: it can be read, but no more be looked into. */
+function busy(isBusy) {
+  byId("translation").setAttribute("aria-busy", String(isBusy));
+  byId("look").inert = isBusy;
 }
 
 function showTranslation({ text, target }) {
@@ -70,6 +77,7 @@ function showTranslation({ text, target }) {
   byId("sentence-field").hidden = sentences.length < 2;
   setChoices(byId("sentence"), sentences.map((one, index) => [index, `${index + 1} of ${sentences.length}: ${one.source.text.slice(0, 90)}`]));
   byId("look").hidden = sentences.length === 0;
+  busy(false);
 }
 
 async function load() {
@@ -78,7 +86,8 @@ async function load() {
   byId("sentence").value = wanted;
   showRecased(explainable()[wanted]);
   byId("view").setAttribute("aria-busy", "true");
-  await choose(wanted);
+  if (!await choose(wanted).catch(refuse)) return;
+  if (state().muted) await attempt(mute);
   await render();
   if (state().view === "compare" && otherText()) await compare();
 }
@@ -91,44 +100,42 @@ function showRecased(sentence) {
 }
 
 async function compare() {
-  session.other = null;
-  const text = otherText();
-  if (text) await compareWith(text);
+  await compareWith(otherText());
   await render();
 }
 
 /** What a view shows: Compare has two explanations of one sentence. */
-const sentencesOf = (view) => (view === "compare" ? [session.whole, state().other === "muted" ? session.muted : session.other].filter(Boolean) : [shown()]);
+const sentencesOf = (view) => (view === "compare" ? [session.whole, state().other === "muted" ? session.muted : session.other] : [shown()]).filter(Boolean);
+
+const viewNow = () => (VIEWS.includes(state().view) ? state().view : "read");
 
 /** Fetches what a view draws; the reader may have gone on to another head meanwhile, so what is wanted is asked anew. */
 async function fetchFor(view) {
   const missing = () => sentencesOf(view).flatMap((sentence) => wantsOf(view, state()).map((want) => ({ sentence, want })))
     .find(({ sentence, want }) => !sentence.has(want));
-  for (let next = missing(); next && view === state().view; next = missing()) {
+  for (let next = missing(); next && view === viewNow(); next = missing()) {
     byId("view").setAttribute("aria-busy", "true");
     await need(next.sentence, next.want);
   }
 }
 
-/** Where weights cannot be had, the view says so: what stood there belongs to another view or head. */
-async function attemptFetch(view) {
-  try {
-    await fetchFor(view);
-  } catch (error) {
-    byId("view").replaceChildren(h("p", { class: "view hint" }, error.message));
-    byId("view").setAttribute("aria-busy", "false");
-    throw error;
-  }
+/** Where weights cannot be had, the view says so: what stood there belongs to another sentence, view or head. */
+function refuse(error) {
+  byId("view").replaceChildren(h("p", { class: "view hint" }, error.message));
+  byId("view").setAttribute("aria-busy", "false");
+  throw error;
 }
 
 async function render() {
-  const view = views[state().view] ? state().view : "read";
+  const view = viewNow();
   showTab(view);
   muted.update();
-  const sentence = view === "compare" ? session.whole : shown();
+  const sentenceNow = () => (view === "compare" ? session.whole : shown());
+  const sentence = sentenceNow();
+  const isLookedAt = () => sentence === sentenceNow() && view === viewNow();
   if (!sentence?.target) return;
-  await attemptFetch(view);
-  if (sentence !== (view === "compare" ? session.whole : shown()) || view !== state().view) return;
+  await fetchFor(view).catch((error) => isLookedAt() && refuse(error));
+  if (!isLookedAt()) return;
   if (byId("view").firstChild !== views[view].element) byId("view").replaceChildren(views[view].element);
   views[view].update(sentence);
   byId("view").setAttribute("aria-busy", "false");
@@ -175,7 +182,7 @@ function followAddress(patch) {
 async function changed(patch) {
   if ("about" in patch) byId("about").open = Boolean(patch.about);
   if (followAddress(patch)) {
-    Object.assign(session, { translation: null, whole: null, muted: null, other: null });
+    forget();
     await run();
   } else if ("segment" in patch && session.translation) await attempt(load);
   else if ("muted" in patch) {
@@ -214,7 +221,7 @@ function submit(event) {
   const [source, target] = byId("direction").value.split(" ");
   const text = byId("text").value;
   const fresh = text !== state().text || source !== state().source;
-  Object.assign(session, { translation: null, whole: null, muted: null, other: null });
+  forget();
   change({ source, target, text, beam: byId("beam").value, ...(fresh && { segment: 0, step: 0, edit: "", inside: "whole" }) });
   run();
 }

@@ -2,6 +2,7 @@
 
 import { ask, explain } from "./api.js";
 import { Explained } from "./explained.js";
+import { onlyLatest } from "./latest.js";
 import { change, state } from "./state.js";
 import { CROSS_MEAN, nameOf, selectionOf, wantsOf, whole } from "./wants.js";
 
@@ -15,13 +16,12 @@ export const session = {
   other: null,
 };
 
-let turn = 0;
+const [translating, choosing, muting, comparing] = [onlyLatest(), onlyLatest(), onlyLatest(), onlyLatest()];
 
-/** Runs `work` and tells whether its answer is still wanted: a newer translation makes older answers worthless. */
-async function whileWanted(work) {
-  const mine = turn;
-  const answer = await work();
-  return mine === turn ? answer : null;
+/** Nothing of the older text is shown or waited for any more. */
+export function forget() {
+  for (const each of [translating, choosing, muting, comparing]) each.stop();
+  Object.assign(session, { translation: null, segment: null, whole: null, muted: null, other: null });
 }
 
 export async function start() {
@@ -30,14 +30,14 @@ export async function start() {
   session.info = info;
 }
 
-/** Translates the text of the state; the sentences are then there, none of them explained. */
+/** Translates the text of the state; the sentences are then there, none of them explained. Null if a newer text came. */
 export async function translate() {
-  turn++;
+  forget();
   const { text, source, target, beam } = state();
   const beamSize = Number(beam) || session.info.limits.default_beam_size;
   const alternatives = Math.min(3, beamSize - 1);
-  const answer = await whileWanted(() =>
-    ask("/translate", { text, source, target, beam_size: beamSize, alternatives, offset_unit: "utf16" }));
+  const body = { text, source, target, beam_size: beamSize, alternatives, offset_unit: "utf16" };
+  const answer = await translating.ask((signal) => ask("/translate", body, signal));
   if (!answer) return null;
   session.translation = answer.translations[0];
   session.usage = answer.usage;
@@ -46,28 +46,27 @@ export async function translate() {
 
 export const explainable = () => (session.translation?.segments ?? []).filter((one) => one.finish_reason !== "copied");
 
-async function explained(options, want = CROSS_MEAN) {
+async function explained(options, signal, want = CROSS_MEAN) {
   const { source, target } = session.translation;
   const asked = { selection: selectionOf(want), alignment: { pharaoh: false }, ...options };
-  const answer = await explain({ text: session.segment.source.text, source, target, ...asked });
+  const answer = await explain({ text: session.segment.source.text, source, target, signal, ...asked });
   const made = new Explained(answer.segments[0], { source, target }, want);
   made.options = options;
   return made;
 }
 
-/** Explains one sentence; what was known about the one before is forgotten. */
+/** Explains one sentence and tells whether it is still wanted; what was known about the one before is forgotten. */
 export async function choose(index) {
-  turn++;
+  for (const each of [choosing, muting, comparing]) each.stop();
   const segments = explainable();
   session.segment = segments[Math.min(index, segments.length - 1)] ?? null;
   Object.assign(session, { whole: null, muted: null, other: null });
-  if (!session.segment) return;
+  if (!session.segment) return false;
   const targetText = session.segment.target.text;
   const [first] = wantsOf(state().view, state());
-  const found = await whileWanted(() => explained({ targetText }, first));
-  if (!found) return;
-  session.whole = found;
-  if (state().muted) await mute();
+  const found = await choosing.ask((signal) => explained({ targetText }, signal, first));
+  if (found) session.whole = found;
+  return Boolean(found);
 }
 
 /** The explanation that the views show. */
@@ -130,15 +129,18 @@ function headMask() {
 
 /** Translates the sentence again with the muted heads. */
 export async function mute() {
+  muting.stop();
   session.muted = null;
   if (!state().muted || !session.whole) return;
-  const wanted = state().muted;
-  const muted = await whileWanted(() => explained({ headMask: headMask() }));
-  if (state().muted === wanted) session.muted = muted;
+  const found = await muting.ask((signal) => explained({ headMask: headMask() }, signal));
+  if (found) session.muted = found;
 }
 
-/** Explains another translation of the sentence, such as the reader's own. */
+/** Explains another translation of the sentence, such as the reader's own; null takes the one there was away. */
 export async function compareWith(targetText) {
-  const other = await whileWanted(() => explained({ targetText }));
-  if (other) session.other = other;
+  comparing.stop();
+  session.other = null;
+  if (targetText === null || !session.whole) return;
+  const found = await comparing.ask((signal) => explained({ targetText }, signal));
+  if (found) session.other = found;
 }

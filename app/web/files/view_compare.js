@@ -60,7 +60,7 @@ export function createCompare({ say, compare }) {
     setChoices(kind.list, otherChoices());
     kind.list.value = [...kind.list.options].some(({ value }) => value === now.other) ? now.other : "edit";
     form.hidden = kind.list.value !== "edit";
-    edit.lang = session.translation.target;
+    edit.lang = first.target.language;
     edit.dir = "auto";
     if (document.activeElement !== edit) edit.value = now.edit || first.target.text;
     const second = kind.list.value === "muted" ? session.muted : session.other;
