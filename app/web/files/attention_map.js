@@ -6,11 +6,13 @@ import { Explained } from "./explained.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { cellOf, elementsOf, sentenceOf } from "./readout.js";
+import { readSaved } from "./saved.js";
 import { tableOf } from "./table.js";
-import { chosen, describe, selectionOf, whole } from "./wants.js";
+import { chosen, describe, selectionOf } from "./wants.js";
 
 const STYLES = ["colours.css", "map.css", "attention_map.css"];
 const DEFAULTS = { family: "cross", layer: "mean", head: "mean", unit: "words", special: "hide", scale: "row", draw: "matrix" };
+const WISHES = ["family", "layer", "head", "unit", "special", "sentence", "source", "target"];
 const CAPTION = "Attention shows where weight was placed when each piece was predicted. It is not a reason and not a quality score.";
 
 class AttentionMap extends HTMLElement {
@@ -53,9 +55,9 @@ class AttentionMap extends HTMLElement {
     const turn = this.turn = (this.turn ?? 0) + 1;
     this.setAttribute("aria-busy", "true");
     try {
-      const sentence = await (this.hasAttribute("src") ? this.saved() : this.live());
+      const found = await (this.hasAttribute("src") ? this.saved() : this.live());
       await this.styled;
-      if (turn === this.turn) this.show(sentence);
+      if (turn === this.turn) this.show(found);
     } catch (error) {
       if (turn === this.turn) this.fail(error);
     }
@@ -67,46 +69,41 @@ class AttentionMap extends HTMLElement {
     if (!text) throw new Error("There is no text to show.");
     const want = chosen(this.selection);
     const answer = await explain({ text, source, target, targetText: translation || null, selection: selectionOf(want) });
-    return new Explained(this.pick(answer.segments), { source, target }, want);
+    const segment = answer.segments.filter((one) => one.finish_reason !== "copied")[Number(this.getAttribute("sentence") ?? 0)];
+    if (!segment) throw new Error("Nothing was translated, so there is nothing to look into.");
+    const sentence = new Explained(segment, { source, target }, want);
+    return { source: sentence.source, target: sentence.target, matrix: sentence.matrix(this.selection), caption: describe(this.selection) };
   }
 
-  /** A file of the page's Download menu, or an answer of `POST /attention`. */
+  /** A file of the page's Download menu, or an answer of `POST /attention`. What no attribute asks for is as the file has it. */
   async saved() {
-    const response = await fetch(new URL(this.getAttribute("src"), document.baseURI));
-    if (!response.ok) throw new Error(`${this.getAttribute("src")} cannot be read (${response.status}).`);
-    const file = await response.json();
-    const segment = file.segment ?? this.pick(file.segments ?? []);
-    const languages = { source: file.source ?? this.getAttribute("source"), target: file.target ?? this.getAttribute("target") };
-    const want = chosen(this.selection);
-    const map = segment?.attention?.maps?.[want.family];
-    if (!map) throw new Error(`The file has no weights of the ${want.family} family.`);
-    return new Explained(segment, languages, map.shape[0] * map.shape[1] > 1 ? whole(want.family) : want);
+    const src = this.getAttribute("src");
+    const response = await fetch(new URL(src, document.baseURI)).catch(() => {
+      throw new Error(`${src} cannot be read: it cannot be reached, or a Content-Security-Policy forbids it.`);
+    });
+    if (!response.ok) throw new Error(`${src} cannot be read (${response.status}).`);
+    const file = await response.json().catch(() => { throw new Error(`${src} is no JSON.`); });
+    return readSaved(file, Object.fromEntries(WISHES.map((name) => [name, this.getAttribute(name) || null])));
   }
 
-  pick(segments) {
-    const found = segments.filter((one) => one.finish_reason !== "copied")[Number(this.getAttribute("sentence") ?? 0)];
-    if (!found) throw new Error("Nothing was translated, so there is nothing to look into.");
-    return found;
-  }
-
-  show(sentence) {
-    const { source, target } = sentence;
+  show({ source, target, matrix, caption }) {
     const { draw, scale } = this.selection;
-    if (!sentence.has(chosen(this.selection))) throw new Error("The file has no such layer or head.");
-    this.matrix = sentence.matrix(this.selection);
-    this.pair.replaceChildren(token(source.text, source.language), h("span", { "aria-hidden": "true" }, " → "), token(target.text, target.language));
-    const shown = draw === "table" ? tableOf(this.matrix, `Weights, ${describe(this.selection)}`) : draw === "lines" ? this.lines.element : this.heat.element;
+    this.matrix = matrix;
+    this.pair.replaceChildren(token(source.text, source.language),
+      ...(target ? [h("span", { "aria-hidden": "true" }, " → "), token(target.text, target.language)] : []));
+    const shown = draw === "table" ? tableOf(matrix, `Weights, ${caption}`) : draw === "lines" ? this.lines.element : this.heat.element;
     this.stage.replaceChildren(shown);
-    this.caption.replaceChildren(h("b", null, `${sentenceCase(describe(this.selection))}.`), ` ${CAPTION}`);
+    this.caption.replaceChildren(h("b", null, `${sentenceCase(caption)}.`), ` ${CAPTION}`);
     this.readout.hidden = draw === "table";
-    if (shown === this.heat.element) this.heat.show(this.matrix, scale);
-    if (shown === this.lines.element) this.lines.show(this.matrix);
+    if (shown === this.heat.element) this.heat.show(matrix, scale);
+    if (shown === this.lines.element) this.lines.show(matrix);
     this.point(null);
     this.dispatchEvent(new Event("load"));
   }
 
   fail(error) {
     this.pair.replaceChildren();
+    this.caption.replaceChildren();
     this.stage.replaceChildren(h("p", { role: "alert" }, error.message));
     this.readout.hidden = true;
     this.dispatchEvent(new Event("error"));

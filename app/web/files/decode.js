@@ -35,11 +35,18 @@ function fromBytes(bytes, dtype) {
   return Float32Array.from({ length: bytes.length / 2 }, (_, index) => table[view.getUint16(2 * index, true)]);
 }
 
+/** Numbers as they were written: base64, or nested lists of `depth` axes, in which null stands for a row of `columns` that has none. */
+function numbersOf(data, { encoding, dtype }, depth, columns = 0) {
+  if (encoding === "base64") return fromBytes(bytesOf(data), dtype);
+  const rows = depth > 3 ? data.flat(2).map((row) => row ?? Array(columns).fill(NaN)) : data.flat(1);
+  return Float32Array.from(rows.flat());
+}
+
 /** One family: its weights in one array, [layer][head][query][key]. */
 export function decodeMap(map) {
-  const { shape, layers, heads, encoding, dtype } = map;
-  const data = encoding === "base64"
-    ? fromBytes(bytesOf(map.data), dtype)
-    : Float32Array.from((map.values ?? map.data).flat(3));
-  return { shape, layers, heads, data };
+  const { shape, layers, heads } = map;
+  return { shape, layers, heads, data: numbersOf(map.data, map, 4, shape[3]) };
 }
+
+/** What lay on keys that were dropped, [layer][head][query]; null where none were. */
+export const decodeHidden = (map) => (map.hidden_mass == null ? null : numbersOf(map.hidden_mass, map, 3));

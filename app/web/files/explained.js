@@ -24,7 +24,7 @@ export class Explained {
 
   /** Adds the weights that another answer about the same pair has, `want` being what was asked for. */
   add(segment, want) {
-    const map = segment.attention?.maps?.[want.family];
+    const map = segment.attention?.maps?.[want?.family];
     if (!map) return;
     const decoded = decodeMap(map);
     if (want.layer === "all") this.maps[want.family] = decoded;
@@ -62,9 +62,14 @@ export class Explained {
   /** What a family's axis shows: entries { label, tokens, special, language }. */
   axis(family, which, unit) {
     const list = family === "encoder" || (family === "cross" && which === "key") ? "source" : "fed";
+    return this.joined(list, this.tokens(list), unit);
+  }
+
+  /** Entries for some pieces of a list, with those of one word joined; `tokens` counts along the pieces given. */
+  joined(list, pieces, unit) {
     const side = list === "source" ? this.source : this.target;
     const groups = [];
-    this.tokens(list).forEach((each, index) => {
+    pieces.forEach((each, index) => {
       const last = groups.at(-1);
       if (unit === "words" && each.word != null && last?.word === each.word) last.tokens.push(index);
       else groups.push(entry(each, index, side, unit));

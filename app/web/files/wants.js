@@ -30,7 +30,15 @@ export function selectionOf({ family, layer, head }) {
 /** What a selection shows, in words. */
 export function describe(selection) {
   const { family, layer, head } = chosen(selection);
-  if (layer === "rollout") return `${family}, through all layers (rollout)`;
-  const part = (value, name) => (/^\d+$/.test(value) ? `${name} ${Number(value) + 1}` : `${value === "max" ? "largest" : "mean"} of ${name}s`);
-  return `${family}, ${part(layer, "layer")}, ${part(head, "head")}`;
+  if (layer === "rollout") return inWords(family, { reduction: "rollout" });
+  const part = (value) => (/^\d+$/.test(value) ? { reduction: "none", of: [Number(value)] } : { reduction: value });
+  return inWords(family, part(layer), part(head));
+}
+
+/** The same for layers and heads { reduction, of }; without `of` they are all that there are. */
+export function inWords(family, layers, heads) {
+  const list = (name, { of }) => (of ? `${name}s ${of.map((index) => index + 1).join(", ")}` : `${name}s`);
+  const part = (name, one) => (one.of?.length === 1 ? `${name} ${one.of[0] + 1}` : `${one.reduction === "max" ? "largest" : "mean"} of ${list(name, one)}`);
+  if (layers.reduction === "rollout") return `${family}, through ${layers.of ? "" : "all "}${list("layer", layers)} (rollout)`;
+  return `${family}, ${part("layer", layers)}, ${part("head", heads)}`;
 }
