@@ -4,9 +4,13 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse
+from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 _FILES = Path(__file__).parent / "files"
+_FRESH = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-cache"}
+"""Asked for anew each time (304 where nothing changed): a new page must not meet modules of an older version."""
 
 
 def _headers(frame_ancestors: str) -> dict[str, str]:
@@ -14,10 +18,18 @@ def _headers(frame_ancestors: str) -> dict[str, str]:
     return {
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         f"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors {frame_ancestors}",
-        "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
-        "Cache-Control": "no-cache",
+        **_FRESH,
     }
+
+
+class _FreshFiles(StaticFiles):
+    """Files that a browser may keep, but asks about before it uses them."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers.update(_FRESH)
+        return response
 
 
 def add_to(app: FastAPI) -> None:
@@ -31,4 +43,4 @@ def add_to(app: FastAPI) -> None:
     async def embedded() -> FileResponse:
         return FileResponse(_FILES / "embed.html", headers=_headers("*"))
 
-    app.mount("/web", StaticFiles(directory=_FILES), name="web")
+    app.mount("/web", _FreshFiles(directory=_FILES), name="web")
