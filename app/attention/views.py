@@ -69,13 +69,13 @@ def draw_grid(title: str, attention: AttentionMap) -> Drawing:
     elements: list[str] = []
     for column in range(heads):
         x = 28 + column * step
-        name = attention.heads[column] if heads == len(attention.heads) else attention.reductions[1]
-        elements.append(f'<text class="head" x="{x + _THUMBNAIL / 2:g}" y="12" text-anchor="middle">{name}</text>')
+        head = attention.heads[column] if heads == len(attention.heads) else attention.reductions[1]
+        elements.append(f'<text class="head" x="{x + _THUMBNAIL / 2:g}" y="12" text-anchor="middle">{head}</text>')
     for row in range(layers):
         y = 20 + row * step
-        name = attention.layers[row] if layers == len(attention.layers) else attention.reductions[0]
+        layer = attention.layers[row] if layers == len(attention.layers) else attention.reductions[0]
         elements.append(
-            f'<text class="layer" x="20" y="{y + _THUMBNAIL / 2:g}" fill="{QUIET}" text-anchor="end">{name}</text>'
+            f'<text class="layer" x="20" y="{y + _THUMBNAIL / 2:g}" fill="{QUIET}" text-anchor="end">{layer}</text>'
         )
         maps = np.nan_to_num(attention.values[row])
         elements += [_thumbnail(maps[column], 28 + column * step, y) for column in range(heads)]
