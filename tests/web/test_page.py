@@ -97,7 +97,7 @@ def test_rows_of_the_table_sum_to_one(page: Any) -> None:
 
 def test_keys_change_view_layer_head_and_unit(page: Any) -> None:
     translate(page)
-    page.locator("body").click(position={"x": 2, "y": 2})
+    page.click(".read .readout")
     page.keyboard.press("2")
     page.wait_for_selector(".heat")
     page.locator(".heat-cell").focus()
@@ -108,6 +108,32 @@ def test_keys_change_view_layer_head_and_unit(page: Any) -> None:
         assert part in page.url
     page.keyboard.press("m")
     until(page, "!location.hash.includes('layer')")
+
+
+def test_keys_change_nothing_outside_the_viewer(page: Any) -> None:
+    translate(page)
+    before = page.url
+    for place in ("#translate", "#about summary"):
+        page.focus(place)
+        for key in ("2", "s", "w", "m", "]", "?"):
+            page.keyboard.press(key)
+    page.locator("body").click(position={"x": 2, "y": 2})
+    page.keyboard.press("3")
+    assert page.url == before
+    assert page.locator("#help").is_hidden()
+
+
+def test_the_viewer_keeps_the_focus_when_a_view_goes_away(page: Any) -> None:
+    translate(page, view="grid")
+    page.focus('[data-head="cross.1.2"]')
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".heat")
+    until(page, "document.querySelector('#look').contains(document.activeElement)")
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.wait_for_selector(".view.read")
 
 
 def test_the_slider_leaves_only_the_heaviest_weights(page: Any) -> None:

@@ -119,6 +119,12 @@ def test_words_cannot_become_markup(page: Any) -> None:
     assert page.locator("main b, main img").count() == 0
 
 
+def test_languages_that_the_browser_has_no_name_for_stand_by_their_codes(page: Any) -> None:
+    script(page, ("pt_BR", side(["gato"], " ")), ("q_", side(["cat"], " ")))
+    show(page, "read")
+    assert page.locator("#direction option").all_inner_texts() == ["Brazilian Portuguese → q_"]
+
+
 FRAMES = """async () => {
   const heat = document.querySelector('.heat'), field = document.querySelector('.heat-field');
   const box = heat.getBoundingClientRect();

@@ -123,6 +123,12 @@ def test_what_a_file_lacks_is_named(page: Any, address: str, body: dict[str, Any
     assert message.endswith(".")
 
 
+def test_a_file_that_was_cut_is_refused(page: Any, address: str) -> None:
+    answer = answer_of(address, PAIR | MEANS)
+    answer["segments"][0]["attention"]["maps"]["cross"]["data"][0][0].pop()
+    assert "shape is" in draw_saved(page, answer).locator("[role=alert]").inner_text()
+
+
 def test_other_files_are_refused_in_words(page: Any) -> None:
     for file, told in (
         ({"translations": []}, "no answer of /attention"),

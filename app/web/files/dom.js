@@ -53,7 +53,18 @@ export function check(label, onChange) {
   return { element: h("label", { class: "check" }, box, text), box, text };
 }
 
-export const direction = (language) => (RIGHT_TO_LEFT.has(String(language).split("-")[0]) ? "rtl" : "ltr");
+export const direction = (language) => (RIGHT_TO_LEFT.has(String(language).split(/[-_]/)[0]) ? "rtl" : "ltr");
+
+const names = new Intl.DisplayNames(["en"], { type: "language" });
+
+/** A language in English; a code that says nothing to the browser stands for itself. */
+export function languageName(code) {
+  try {
+    return names.of(code.replaceAll("_", "-"));
+  } catch {
+    return code;
+  }
+}
 
 /** A token in its own language, isolated from what stands around it. */
 export function token(text, language) {

@@ -1,4 +1,5 @@
-// The keyboard map. Nothing here works while somebody writes.
+// The keyboard map. Single letters work in the viewer alone, and not while somebody writes: who speaks to a
+// computer, or touches a key by chance, changes nothing elsewhere on the page.
 
 import { byId } from "./dom.js";
 import { depth, headCount } from "./session.js";
@@ -24,14 +25,14 @@ const KEYS = {
 };
 
 export function setUpKeys() {
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || byId("look").hidden) return;
+  byId("look").addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches("textarea, select, input:not([type=checkbox], [type=radio])")) return;
     const paging = event.key.startsWith("Page");
     if (paging && !(state().view === "head" && byId("view").contains(event.target))) return;
     const view = VIEWS[Number(event.key) - 1];
     if (view) change({ view });
-    else if (KEYS[event.key]) KEYS[event.key]();
+    else if (Object.hasOwn(KEYS, event.key)) KEYS[event.key]();
     else return;
     event.preventDefault();
   });

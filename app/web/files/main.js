@@ -1,7 +1,7 @@
 // The page: text in, translation out, and below it five ways to look inside.
 
 import { setUpAbout } from "./about.js";
-import { byId, direction, h, setChoices } from "./dom.js";
+import { byId, direction, h, languageName, setChoices } from "./dom.js";
 import { setUpDownloads } from "./downloads.js";
 import { keepMass } from "./matrix.js";
 import { setUpKeys, VIEWS } from "./keys.js";
@@ -15,7 +15,6 @@ import { createRead } from "./view_read.js";
 import { createSteps } from "./view_steps.js";
 import { chosen, wantsOf } from "./wants.js";
 
-const names = new Intl.DisplayNames(["en"], { type: "language" });
 const tools = { say, compare: () => attempt(compare) };
 const views = {
   read: createRead(tools), head: createHead(tools), grid: createGrid(tools), steps: createSteps(tools), compare: createCompare(tools),
@@ -121,7 +120,7 @@ async function fetchFor(view) {
 
 /** Where weights cannot be had, the view says so: what stood there belongs to another sentence, view or head. */
 function refuse(error) {
-  byId("view").replaceChildren(h("p", { class: "view hint" }, error.message));
+  keepingFocus(() => byId("view").replaceChildren(h("p", { class: "view hint" }, error.message)));
   byId("view").setAttribute("aria-busy", "false");
   throw error;
 }
@@ -129,16 +128,25 @@ function refuse(error) {
 async function render() {
   const view = viewNow();
   showTab(view);
-  muted.update();
+  keepingFocus(muted.update);
   const sentenceNow = () => (view === "compare" ? session.whole : shown());
   const sentence = sentenceNow();
   const isLookedAt = () => sentence === sentenceNow() && view === viewNow();
   if (!sentence?.target) return;
   await fetchFor(view).catch((error) => isLookedAt() && refuse(error));
   if (!isLookedAt()) return;
-  if (byId("view").firstChild !== views[view].element) byId("view").replaceChildren(views[view].element);
-  views[view].update(sentence);
+  keepingFocus(() => {
+    if (byId("view").firstChild !== views[view].element) byId("view").replaceChildren(views[view].element);
+    views[view].update(sentence);
+  });
   byId("view").setAttribute("aria-busy", "false");
+}
+
+/** Where what had the focus goes away, the view gets it: who opened a head from Grid with a key is still in the viewer. */
+function keepingFocus(draw) {
+  const inside = byId("look").contains(document.activeElement);
+  draw();
+  if (inside && !byId("look").contains(document.activeElement)) byId("view").focus({ preventScroll: true });
 }
 
 function showTab(view) {
@@ -196,7 +204,7 @@ async function changed(patch) {
 
 function setUpForm() {
   const { directions, info } = session;
-  setChoices(byId("direction"), directions.map(({ source, target }) => [`${source} ${target}`, `${names.of(source)} → ${names.of(target)}`]));
+  setChoices(byId("direction"), directions.map(({ source, target }) => [`${source} ${target}`, `${languageName(source)} → ${languageName(target)}`]));
   const most = Math.min(info.limits.max_beam_size, 8);
   setChoices(byId("beam"), [["", "default"], ...[...Array(most).keys()].map((index) => [index + 1, index ? index + 1 : "1 (greedy)"])]);
   const now = state();

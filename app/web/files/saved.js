@@ -79,7 +79,10 @@ function checkWishes(wish, made, layers, heads) {
 
 function matrixOf(sentence, map, wish, made, { layers, heads }) {
   const whole = made.special_tokens === "keep";
-  const decoded = whole ? decodeMap(map) : withHidden(decodeMap(map), decodeHidden(map), made.special_tokens === "drop_renormalize");
+  const stored = decodeMap(map);
+  const count = map.shape.reduce((product, length) => product * length, 1);
+  if (stored.data.length !== count) refuse("shape", map.shape, `it has ${stored.data.length} weights, not ${count}`);
+  const decoded = whole ? stored : withHidden(stored, decodeHidden(map), made.special_tokens === "drop_renormalize");
   const unit = wish.unit === "pieces" ? "pieces" : "words";
   const queries = axisOf(sentence, map.query, map.query_units, unit);
   const keys = axisOf(sentence, map.key, map.key_units, unit);

@@ -118,7 +118,7 @@ function measure(sentence, { family, special }) {
 
 /** Importance of heads as the model's analysis measured it; none where no analysis comes with the model. */
 function importance(family) {
-  const found = session.info.analysis?.importance?.[family] ?? session.info.model.analysis?.importance?.[family];
+  const found = session.info.model.analysis?.importance?.[family];
   return Array.isArray(found) ? found : null;
 }
 
