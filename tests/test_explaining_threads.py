@@ -15,7 +15,7 @@ from app.explanation import ExplanationRequest
 from app.text.tokenizer import Tokenizer
 from app.translation import TranslateRequest, TranslateResult
 from app.translator import Translator, TranslatorSettings
-from tests.test_translator import INFO, SETTINGS, UniformExplainer, World
+from tests.scripted_world import INFO, SETTINGS, UniformExplainer, World
 
 THREADS = 3
 SENTENCES = 12

@@ -10,7 +10,7 @@ from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
 from app.places import Places
 from app.text.tokenizer import Tokenizer
 from app.translation import TranslateRequest, TranslateResult
-from tests.test_translator import World
+from tests.scripted_world import World
 
 WANTED = ExplanationRequest(None, alignment=True)
 

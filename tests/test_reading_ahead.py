@@ -16,7 +16,7 @@ from app.reading_ahead import ReadingAhead, SourceIds
 from app.text.tokenizer import Tokenizer
 from app.translation import TranslateRequest, TranslateResult
 from app.translator import Translator, TranslatorSettings
-from tests.test_translator import INFO, SETTINGS, UniformExplainer, World, uniform
+from tests.scripted_world import INFO, SETTINGS, UniformExplainer, World, uniform
 
 PATIENCE = 10
 WANTED = ExplanationRequest(None, alignment=True)

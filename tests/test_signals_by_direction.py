@@ -11,7 +11,7 @@ from app.attention.signals import Thresholds
 from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
 from app.text.tokenizer import Tokenizer
 from app.translation import TranslateRequest
-from tests.test_translator import SETTINGS, World
+from tests.scripted_world import SETTINGS, World
 
 TEXT = "The cat sleeps on the old chair near the sea and reads a book every evening with its brother and the dog."
 WANTED = ExplanationRequest(None, alignment=False)

@@ -1,94 +1,19 @@
-"""The whole path over a scripted model: what comes back, and what happens when something goes wrong."""
+"""The whole path over a scripted model: what comes back."""
 
 import asyncio
 import dataclasses
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 
-from app.attention.alignment import AlignmentRule
-from app.attention.selection import AttentionDepths, AttentionSelection, MapFormat
-from app.engine.engine import Engine, EngineSettings
-from app.engine.step_model import Explanation, Float32, HeadMasks, ReadSource, StepModel
-from app.errors import DeadlineExceeded, EngineFailed, InvalidInput, NotReady, TooLarge
+from app.attention.selection import AttentionSelection, MapFormat
+from app.errors import InvalidInput, NotReady, TooLarge
 from app.explanation import ExplainedText, ExplainRequest, ExplanationRequest
-from app.main import Running, create_app
-from app.settings import Settings
 from app.streaming import Progress
 from app.text.tokenizer import Tokenizer
-from app.translation import ModelInfo, TranslateRequest, TranslateResult
-from app.translator import Translator, TranslatorSettings
-from tests.engine.scripted_model import ScriptedModel, log_softmax
-
-DEPTHS = AttentionDepths(encoder_layers=3, decoder_layers=2, heads=4)
-SETTINGS = TranslatorSettings((("en", "fr"), ("fr", "en")), 1, 1.0, DEPTHS, 10_000, 20.0, AlignmentRule(1))
-INFO = ModelInfo("scripted", "1", "float32", "none", 1, {}, {}, {})
-
-
-def uniform(layers: int, query: int, key: int) -> Float32:
-    return np.full((layers, 4, query, key), 1 / key, dtype=np.float32)
-
-
-class UniformExplainer:
-    def __init__(self, muted: StepModel) -> None:
-        self.muted = muted
-
-    def read(self, source_ids: Sequence[int], masks: HeadMasks | None = None) -> ReadSource:
-        return ReadSource(uniform(3, len(source_ids), len(source_ids)), (), ())
-
-    def explain(self, read: ReadSource, target_ids: Sequence[int], masks: HeadMasks | None = None) -> Explanation:
-        source, target = read.source_len, len(target_ids)
-        return Explanation(
-            np.zeros(target, np.float32),
-            np.tile(np.arange(5), (target, 1)),
-            np.zeros((target, 5), np.float32),
-            np.zeros(target, np.float32),
-            read.encoder,
-            uniform(2, target, target),
-            uniform(2, target, source),
-        )
-
-    def step_model(self, masks: HeadMasks, check: Callable[[], None]) -> StepModel:
-        check()
-        return self.muted
-
-
-class World:
-    """A translator whose model repeats its source, with everything in reach of a test."""
-
-    def __init__(self, tokenizer: Tokenizer, settings: TranslatorSettings = SETTINGS) -> None:
-        self.model = ScriptedModel(self._rule, tokenizer.vocab_size)
-        special = tokenizer.special_ids
-        self.eos = special.eos
-        self.model.limits = dataclasses.replace(self.model.limits, bos_id=special.bos, eos_id=special.eos)
-        self.silent = self.endless = False
-        self.seconds_per_step = 0.0
-        self.engine = Engine(self.model, EngineSettings(batch_rows=4, queue_sentences=30))
-        self.engine.start()
-        self.translator = Translator(INFO, settings, tokenizer, self.engine, UniformExplainer(self.model))
-
-    def _rule(self, source: tuple[int, ...], fed: tuple[int, ...]) -> Float32:
-        time.sleep(self.seconds_per_step)
-        position = len(fed)
-        wanted = source[position] if position < len(source) else self.eos
-        if self.silent or source[0] == self.eos:
-            wanted = self.eos
-        if self.endless:
-            wanted = source[1]
-        logits = np.zeros(self.model.limits.vocab_size)
-        logits[wanted] = 20.0
-        return log_softmax(logits)
-
-    def translate(self, *texts: str, **options: object) -> TranslateResult:
-        request = TranslateRequest(texts, "en", "fr", **options)  # type: ignore[arg-type]
-        return asyncio.run(self.translator.translate(request))
-
-    def explain(self, request: ExplainRequest) -> ExplainedText:
-        return asyncio.run(self.translator.explain(request))
+from app.translation import TranslateRequest
+from tests.scripted_world import SETTINGS, World
 
 
 @pytest.fixture
@@ -284,40 +209,3 @@ def test_too_much_attention_is_refused_with_the_numbers(world: World) -> None:
     with pytest.raises(TooLarge) as caught:
         world.translate("The cat sleeps on the old chair. " * 20, explain=wanted)
     assert caught.value.field == "attention"
-
-
-def test_the_deadline_frees_the_engine(tiny_tokenizer: Path) -> None:
-    world = World(Tokenizer(tiny_tokenizer), dataclasses.replace(SETTINGS, deadline_seconds=0.2))
-    world.seconds_per_step = 0.05
-    with pytest.raises(DeadlineExceeded, match=r"0\.2 seconds"):
-        world.translate(*(f"The cat sleeps on the old chair {number} times." for number in range(30)))
-    freed_by = time.monotonic() + 2
-    while (counts := world.engine.counts()).rows or counts.waiting:
-        assert time.monotonic() < freed_by, counts
-        time.sleep(0.01)
-    world.seconds_per_step = 0.0
-    assert world.translate("The cat.").translations[0].text == "The cat."
-    world.engine.stop(5)
-
-
-def test_one_failed_sentence_ends_its_request_not_others(world: World) -> None:
-    world.model.fault = RuntimeError("poison")
-    world.model.fault_source = tuple(Tokenizer.encode_source(world.translator._tokenizer, "The dog.", "fr"))
-    with pytest.raises(EngineFailed):
-        world.translate("The dog.", *["The cat sleeps."] * 20)
-    world.model.fault = None
-    assert world.translate("The dog.").translations[0].text == "The dog."
-
-
-def test_a_dead_model_answers_500_and_readiness_turns_503(tiny_tokenizer: Path) -> None:
-    world = World(Tokenizer(tiny_tokenizer))
-    app = create_app(Settings(), lambda _: Running(world.translator, 1, lambda: world.engine.stop(5)))
-    with TestClient(app) as client:
-        body = {"text": "The cat.", "source": "en", "target": "fr"}
-        assert client.get("/health/ready").status_code == 200
-        assert client.post("/translate", json=body).json()["translations"][0]["text"] == "The cat."
-        world.model.fault = RuntimeError("the device is gone")
-        assert client.post("/translate", json=body).status_code == 500
-        assert client.get("/health/ready").status_code == 503
-        assert client.get("/health/live").status_code == 200
-        assert client.post("/translate", json=body).status_code == 503

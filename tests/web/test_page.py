@@ -198,6 +198,17 @@ def test_an_edited_translation_is_compared(page: Any) -> None:
     assert all("rouge" in panes.nth(index).locator(".lit").all_inner_texts() for index in range(2))
 
 
+def test_an_edit_is_of_one_sentence(page: Any) -> None:
+    translate(page, "She reads a book. He forgot his keys.", view="compare")
+    page.fill(".edit textarea", "Zut.")
+    page.click(".edit button")
+    page.wait_for_selector(".coverage")
+    assert "(< 1 % a piece)" in page.locator(".compare-pane").nth(1).inner_text()
+    page.select_option("#sentence", "1")
+    until(page, "document.querySelector('.edit textarea').value.startsWith('Il')")
+    assert page.locator(".coverage").count() == 0
+
+
 def test_everything_can_be_downloaded(page: Any, tmp_path: Path) -> None:
     translate(page, view="head")
     found = {}
