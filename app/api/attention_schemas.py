@@ -126,7 +126,7 @@ class HeadMaskOptions(BaseModel):
 
 
 HEAD_MASK_DESCRIPTION = (
-    "Heads to mute. The text is then translated one sentence at a time in float32: expect some ten times the time."
+    "Heads to mute. The text is then translated one sentence at a time in float32: expect two to three times the time."
 )
 
 
