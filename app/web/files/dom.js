@@ -83,5 +83,5 @@ export function perFrame(work) {
 }
 
 export const sentenceCase = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-export const percent = (share) => `${Math.round(share * 100)} %`;
+export const percent = (share) => (share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(share * 100)} %`);
 export const weight = (value) => value.toFixed(2);

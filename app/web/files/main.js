@@ -244,7 +244,7 @@ async function open() {
   byId("muted").append(muted.element);
   byId("form").addEventListener("submit", submit);
   byId("direction").addEventListener("change", showLanguage);
-  byId("sentence").addEventListener("change", (event) => change({ segment: event.target.value, step: 0 }));
+  byId("sentence").addEventListener("change", (event) => change({ segment: event.target.value, step: 0, edit: "" }));
   byId("text").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
   });

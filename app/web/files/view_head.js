@@ -25,7 +25,8 @@ export function createHead({ say }) {
   const legend = scaleLegend();
   const stage = h("div", { class: "stage" });
   const body = h("div", { class: "head-body" }, stage, h("div", { class: "head-side" }, readout, bars));
-  const empty = "Point at a cell to read its weight. Click to keep it.";
+  const empty = () => (state().draw === "lines" ? "Point at a word below, or on the right, to see its lines alone."
+    : "Point at a cell to read its weight. Click to keep it.");
   let matrix = null;
 
   function onPoint(row, column, how) {
@@ -37,7 +38,7 @@ export function createHead({ say }) {
   }
 
   function clear() {
-    readout.replaceChildren(empty);
+    readout.replaceChildren(empty());
     bars.replaceChildren();
   }
 
