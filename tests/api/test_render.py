@@ -162,6 +162,8 @@ def test_above_sixteen_that_wait_pngs_are_refused_before_they_are_explained(
                 asyncio.create_task(client.post("/attention/render", json=VALID, headers=headers)) for _ in range(18)
             ]
             running = await processes(begun, 2)
+            while len(service.explained) < len(asked):
+                await asyncio.sleep(0.01)
             refused = await asyncio.wait_for(client.post("/attention/render", json=VALID, headers=headers), 10)
             other = await client.post("/attention/render", json=VALID)
             assert other.headers["content-type"] == "image/svg+xml", "only PNG is refused"
