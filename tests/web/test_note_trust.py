@@ -1,6 +1,7 @@
 """Notes in the Read view say how often they were right when they were tested."""
 
 import json
+import math
 import urllib.request
 from typing import Any
 
@@ -22,7 +23,7 @@ def test_a_note_says_how_often_it_was_right(page: Any, address: str) -> None:
         signals = json.load(answer)["model"]["signals"]["en-fr"]
     precision = signals["signals"]["low_logprob"]["faults"]["dropped"]["precision"]
     note = page.locator(".notes li", has_text="unlikely").first
-    assert f"right in {round(100 * precision)} % of cases in a test" in note.inner_text()
+    assert f"right in {math.floor(100 * precision + 0.5)} % of cases in a test" in note.inner_text()
     note.locator("summary").click()
     assert f"Tested on {signals['sentences']} sentences" in note.inner_text()
 

@@ -136,7 +136,8 @@ def test_muted_heads_of_the_sentence_before_do_not_erase_those_of_this_one(page:
     page.goto(f"/#text={TWO}&source=en&target=fr&muted=cross.1.1 cross.1.2")
     wait_for(page, held)
     page.select_option("#sentence", "1")
-    until(page, "document.querySelectorAll('.before-after dd')[1]?.innerText.includes('clés')")
+    until(page, "document.querySelectorAll('.before-after dd')[0]?.innerText.startsWith('Il ')")
+    until(page, "!['', 'Translating…'].includes(document.querySelectorAll('.before-after dd')[1]?.innerText ?? '')")
     before = page.inner_text(".before-after")
     let_go(page, held)
     assert page.inner_text(".before-after") == before
