@@ -2,6 +2,7 @@ import os
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -9,12 +10,13 @@ import numpy as np
 import pytest
 import torch
 
-from app.text.tokenizer import TOKENIZER_FILE
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from export.export import ExportRequest, export_model
 from model.checkpoint import Checkpoint, save_checkpoint
 from model.config import RunConfig, TrainingConfig, TransformerConfig
 from model.tokenizer import train_tokenizer
 from model.transformer import Transformer
+from tests.scripted_world import World
 
 # A busy machine is no fault. Continuous integration judges the change, so its examples are always the same;
 # everywhere else they are new ones each time.
@@ -93,3 +95,10 @@ def random_pairs(config: RunConfig) -> list[tuple[list[int], list[int]]]:
     random = np.random.default_rng(0)
     lengths = random.integers(1, config.transformer.max_positions, 100).tolist()
     return [tuple(random.integers(0, config.transformer.vocab_size, (2, length)).tolist()) for length in lengths]
+
+
+@pytest.fixture
+def world(tiny_tokenizer: Path) -> Iterator[World]:
+    world = World(Tokenizer(tiny_tokenizer))
+    yield world
+    world.engine.stop(5)

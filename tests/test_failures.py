@@ -2,7 +2,6 @@
 
 import dataclasses
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,6 @@ from app.main import Running, create_app
 from app.settings import Settings
 from app.text.tokenizer import Tokenizer
 from tests.scripted_world import SETTINGS, World
-
-
-@pytest.fixture
-def world(tiny_tokenizer: Path) -> Iterator[World]:
-    world = World(Tokenizer(tiny_tokenizer))
-    yield world
-    world.engine.stop(5)
 
 
 def test_the_deadline_frees_the_engine(tiny_tokenizer: Path) -> None:

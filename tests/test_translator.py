@@ -2,7 +2,6 @@
 
 import asyncio
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,6 @@ from app.streaming import Progress
 from app.text.tokenizer import Tokenizer
 from app.translation import TranslateRequest
 from tests.scripted_world import SETTINGS, World
-
-
-@pytest.fixture
-def world(tiny_tokenizer: Path) -> Iterator[World]:
-    world = World(Tokenizer(tiny_tokenizer))
-    yield world
-    world.engine.stop(5)
 
 
 def test_repeating_everything_gives_the_text_back(world: World) -> None:

@@ -2,6 +2,8 @@ import dataclasses
 import json
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -34,23 +36,30 @@ class Stopped(Exception):
     pass
 
 
+@contextmanager
+def breaking_down_after(last: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Training inside ends with a fault, nothing saved, once ``last`` steps are done."""
+    step = Trainer._step
+
+    def breaks_down(self: Trainer, batches: list[object]) -> object:
+        if self.position.step == last:
+            raise Stopped
+        return step(self, batches)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_step", breaks_down)
+        with pytest.raises(Stopped):
+            yield
+
+
 @pytest.mark.parametrize("source_noise", [0.0, 0.5])
 def test_a_resumed_run_ends_in_the_same_weights(
     corpora: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source_noise: float
 ) -> None:
     config = tiny_config(accumulation=2, source_noise=source_noise)
     whole = train(config, corpora, tokenizer, tmp_path / "whole")
-    step = Trainer._step
-
-    def breaks_down_after_four(self: Trainer, batches: list[object]) -> object:
-        if self.position.step == 4:
-            raise Stopped
-        return step(self, batches)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_step", breaks_down_after_four)
-        with pytest.raises(Stopped):
-            train(config, corpora, tokenizer, tmp_path / "parts")
+    with breaking_down_after(4, monkeypatch):
+        train(config, corpora, tokenizer, tmp_path / "parts")
     resumed = train(config, corpora, tokenizer, tmp_path / "parts")
     assert resumed.position.step == whole.position.step == 6
     assert resumed.position.target_pieces == whole.position.target_pieces
@@ -144,17 +153,8 @@ def test_a_resumed_run_has_every_record_once(
     corpora: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tiny_config(validation_every=2, checkpoint_every=3)
-    step = Trainer._step
-
-    def breaks_down_after_five(self: Trainer, batches: list[object]) -> object:
-        if self.position.step == 5:
-            raise Stopped
-        return step(self, batches)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_step", breaks_down_after_five)
-        with pytest.raises(Stopped):
-            train(config, corpora, tokenizer, tmp_path)
+    with breaking_down_after(5, monkeypatch):
+        train(config, corpora, tokenizer, tmp_path)
     train(config, corpora, tokenizer, tmp_path)
     records = [json.loads(line)["step"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert records == [2, 4, 6]
