@@ -6,8 +6,8 @@ written here is a real one changed in the same way on both sides, so that it ser
 - copying: a name, number, address or piece of code that stands on both sides is replaced by another one;
 - form: lower case, no final punctuation, list items, quotation marks, an emoji or an address at the end;
 - single names and other short texts that mean the same in both languages;
-- phrases, words, prices, times, dates and sentences with an address or code (``model.short_texts``), as they are or
-  changed in form.
+- phrases, words, quantities, prices, times, dates and sentences with an address or code (``model.short_texts``), as
+  they are or changed in form.
 
 Sentences in capitals are not made: the model reads those in small letters (``app.text.capitals``).
 The first pairs of every corpus are left alone: from them come the held-out pairs (``model.dataset``). Pairs with a
@@ -26,6 +26,7 @@ from model import corpus
 from model.check_overlap import evaluation_forms
 from model.config import ConfigError, TrainingConfig
 from model.corpus import WORD, FilterCounts, Pair, corpus_files, read_pairs
+from model.quantities import digits
 from model.short_texts import ShortTexts, read_phrases
 from model.verbatim import Verbatim
 
@@ -38,7 +39,7 @@ _SAME_SHARE = 0.05
 _SHORT_SHARE = 0.33
 _SEED = 7
 
-_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,6}(?![\w.,:/-])")
+_NUMBER = re.compile(r"(?<![\w.,:/-])\d{2,6}(?![\w:/-]|[.,]\d)")
 _FINAL = re.compile(r"\s*[.!?…]+$")
 _VOWELS = "aeiouyhàâäéèêëîïôöùûüœæ"
 _EMOJI = "😀😂😉😍🙂🙏👍👏🎉❤🔥✨🚀🐈🐕🌍🍕☕🎂✅⚠📷🎵💡"
@@ -95,11 +96,11 @@ class Changes:
         return _both(pair, lambda text: re.sub(rf"\b{re.escape(word)}\b", lambda _: other, text))
 
     def renumber(self, pair: Pair, source: random.Random) -> Pair | None:
-        """Other numbers, the same on both sides."""
+        """Other numbers, as long and the same on both sides."""
         first, second = (_NUMBER.findall(text) for text in pair)
         if not first or sorted(first) != sorted(second):
             return None
-        other = {number: str(source.randint(10 ** (len(number) - 1), 10 ** len(number) - 1)) for number in first}
+        other = {number: digits(len(number), source) for number in sorted(set(first))}
         return _both(pair, lambda text: _NUMBER.sub(lambda match: other[match[0]], text))
 
     def lower(self, pair: Pair, source: random.Random) -> Pair:
@@ -122,8 +123,8 @@ class Changes:
         return f"{opening}{pair[0]}{closing}", f"{french_opening}{pair[1]}{french_closing}"
 
     def with_emoji(self, pair: Pair, source: random.Random) -> Pair:
-        """With an emoji at one end."""
-        emoji = source.choice(_EMOJI)
+        """With an emoji or a few at one end."""
+        emoji = source.choice(_EMOJI) * source.choice((1, 1, 1, 2, 3))
         before = source.random() < 0.2
         return _both(pair, lambda text: f"{emoji} {text}" if before else f"{text} {emoji}")
 

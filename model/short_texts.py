@@ -1,7 +1,7 @@
-"""Short pairs for what users type first and corpora of sentences lack: phrases, words, addresses, prices, times, dates.
+"""Short pairs for what users type first and corpora of sentences lack: phrases, words, addresses, numbers, dates.
 
 The phrases are written by hand (``phrasebook.tsv``: greetings, questions, signs, menus, headings, letters).
-Prices, times and dates are made up, each in the way of its language.
+Prices, quantities, times and dates are made up, each in the way of its language.
 """
 
 import random
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model.corpus import Pair, read_columns
+from model.quantities import digits, filled, grouped, quantity
 from model.verbatim import Verbatim
 
 PHRASEBOOK = Path(__file__).with_name("phrasebook.tsv")
 
-_THOUSANDS = " "
 _MONTHS = (
     *(("January", "janvier"), ("February", "février"), ("March", "mars"), ("April", "avril"), ("May", "mai")),
     *(("June", "juin"), ("July", "juillet"), ("August", "août"), ("September", "septembre"), ("October", "octobre")),
@@ -61,17 +61,17 @@ def read_phrases(path: Path = PHRASEBOOK) -> list[Pair]:
 def price(source: random.Random) -> Pair:
     """``$1,250.50`` and ``1 250,50 $``."""
     sign = source.choice("$€£")
-    whole, cents = source.randint(1, 10 ** source.randint(1, 5)), source.randint(0, 99)
-    tail = source.random() < 0.6
-    english = f"{sign}{whole:,}" + (f".{cents:02d}" if tail else "")
-    french = f"{whole:,}".replace(",", _THOUSANDS) + (f",{cents:02d}" if tail else "") + f" {sign}"
-    return _filled(_WITH_PRICE, (english, french), source)
+    english, french = grouped(digits(source.randint(1, 5), source))
+    if source.random() < 0.6:
+        cents = source.randint(0, 99)
+        english, french = f"{english}.{cents:02d}", f"{french},{cents:02d}"
+    return filled(_WITH_PRICE, (f"{sign}{english}", f"{french} {sign}"), source)
 
 
 def time(source: random.Random) -> Pair:
     """``9:05`` and ``9 h 05``."""
     hour, minute = source.randint(0, 23), source.randint(0, 59)
-    return _filled(_WITH_TIME, (f"{hour}:{minute:02d}", f"{hour} h {minute:02d}"), source)
+    return filled(_WITH_TIME, (f"{hour}:{minute:02d}", f"{hour} h {minute:02d}"), source)
 
 
 def date(source: random.Random) -> Pair:
@@ -79,11 +79,11 @@ def date(source: random.Random) -> Pair:
     month, mois = source.choice(_MONTHS)
     day, year = source.randint(1, 28), source.randint(1800, 2060)
     english = f"{day} {month} {year}" if source.random() < 0.5 else f"{month} {day}, {year}"
-    return _filled(_WITH_DATE, (english, f"{'1er' if day == 1 else day} {mois} {year}"), source)
+    return filled(_WITH_DATE, (english, f"{'1er' if day == 1 else day} {mois} {year}"), source)
 
 
 class ShortTexts:
-    """Draws short pairs: phrases and words, fewer sentences with an address or code, prices, times and dates."""
+    """Draws short pairs: phrases and words, fewer with an address or code, a quantity, a price, a time or a date."""
 
     def __init__(self, phrases: Sequence[Pair], words: Sequence[Pair], verbatim: Verbatim) -> None:
         """``words``: pairs in small letters, as ``model.lexicon`` finds them."""
@@ -93,8 +93,8 @@ class ShortTexts:
 
     def __call__(self, source: random.Random) -> Pair:
         """One pair."""
-        (kind,) = source.choices((self._phrase, self._word, self._mention, price, time, date), (38, 32, 14, 8, 3, 5))
-        return kind(source)
+        kinds = (self._phrase, self._word, self._mention, quantity, price, time, date)
+        return source.choices(kinds, (32, 28, 16, 10, 6, 3, 5))[0](source)
 
     def _phrase(self, source: random.Random) -> Pair:
         return source.choice(self._phrases)
@@ -102,11 +102,6 @@ class ShortTexts:
     def _word(self, source: random.Random) -> Pair:
         first, second = source.choice(self._words)
         return (first, second) if source.random() < 0.5 else (_capitalised(first), _capitalised(second))
-
-
-def _filled(templates: Sequence[Pair], values: Pair, source: random.Random) -> Pair:
-    first, second = source.choice(templates)
-    return first.format(values[0]), second.format(values[1])
 
 
 def _capitalised(word: str) -> str:

@@ -32,6 +32,18 @@ _MENTIONS = (
     ("Why is {} empty?", "Pourquoi {} est-il vide ?"),
     ("We have changed {} since then.", "Nous avons changé {} depuis."),
     ("With {}, it is easier.", "Avec {}, c'est plus facile."),
+    ("For more, see {}", "Pour en savoir plus, voir {}"),
+    ("Visit {}.", "Visitez {}."),
+    ("Go to {} and sign in.", "Allez sur {} et connectez-vous."),
+)
+_LETTERS_TO = (
+    ("Write to us at {}.", "Écrivez-nous à {}."),
+    ("You can write to {} at any time.", "Vous pouvez écrire à {} à tout moment."),
+    ("Please reply to {}.", "Veuillez répondre à {}."),
+    ("Send an e-mail to {}.", "Envoyez un e-mail à {}."),
+    ("I wrote to {} yesterday.", "J'ai écrit hier à {}."),
+    ("Contact {} for help.", "Contactez {} pour obtenir de l'aide."),
+    ("His address is {}.", "Son adresse est {}."),
 )
 
 
@@ -69,10 +81,17 @@ class Verbatim:
         )
 
     def mention(self, source: random.Random) -> Pair:
-        """A sentence with one of them inside."""
-        first, second = source.choice(_MENTIONS)
-        text = self(source)
+        """A sentence with one of them inside, one in four with an e-mail address."""
+        if source.random() < 0.25:
+            (first, second), text = source.choice(_LETTERS_TO), self._mailbox(source)
+        else:
+            (first, second), text = source.choice(_MENTIONS), self(source)
         return first.format(text), second.format(text)
+
+    def _mailbox(self, source: random.Random) -> str:
+        one, two, three = (self._part(source) for _ in range(3))
+        name = source.choice((one, f"{one}.{two}", f"{one}{source.randint(1, 99)}"))
+        return f"{name}@{three}.{source.choice(_ENDINGS)}"
 
     def _part(self, source: random.Random) -> str:
         if self._words and source.random() < 0.5:

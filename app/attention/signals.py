@@ -1,5 +1,6 @@
 """What deserves a second look in a translation: hints with their places, not a measure of quality."""
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +15,9 @@ CAPTION = (
 )
 """Goes with every signal that comes from attention."""
 
-SignalKind = Literal["ignored_source", "unsourced_target", "repetition", "copy_through", "low_logprob"]
+SignalKind = Literal[
+    "ignored_source", "unsourced_target", "repetition", "copy_through", "changed_number", "low_logprob"
+]
 Side = Literal["source", "target"]
 Span = tuple[int, int]
 
@@ -42,6 +45,8 @@ class Thresholds:
     repeated_words: int = 5
 
 
+# One digit is often written out ("2 enfants", "two children"), more seldom are.
+_FEWEST_DIGITS = 2
 # Words that good French and English says twice in a row.
 _DOUBLED = frozenset({"nous", "vous", "had", "that"})
 
@@ -109,6 +114,8 @@ def find_signals(
         *_unsourced(alignment.soft, target, thresholds.unsourced_target),
         *_repeated(source, target, thresholds.repeated_words),
         *_copied(source, target, thresholds.copied_words),
+        *_changed_numbers("source", source, target),
+        *_changed_numbers("target", target, source),
         *_unlikely(log_probs, target, thresholds.low_logprob),
     ]
     eos_mass = float(cross[alignment.rule.layer].mean(axis=0)[:, -1].mean())
@@ -179,6 +186,23 @@ def _copied(source: Sequence[SignalWord], target: Sequence[SignalWord], fewest: 
             span = (target[start].span[0], target[last].span[1])
             yield Signal("copy_through", "target", start, last, span, float(words), float(fewest))
         start += max(length, 1)
+
+
+def _changed_numbers(side: Side, here: Sequence[SignalWord], there: Sequence[SignalWord]) -> Iterator[Signal]:
+    """Numbers whose digits do not stand in a row on the other side, however those are grouped there.
+
+    ``8,733`` and ``8 733`` are the same, ``8 73`` is not; one that is written out or Roman is taken for changed.
+    """
+    digits = "".join(_digits(word) for word in there)
+    for index, word in enumerate(here):
+        number = _digits(word)
+        if len(number) >= _FEWEST_DIGITS and number not in digits:
+            yield Signal("changed_number", side, index, index, word.span, 0.0, 1.0)
+
+
+def _digits(word: SignalWord) -> str:
+    """Its decimal digits, whatever their script, as ASCII."""
+    return "".join(str(unicodedata.decimal(character)) for character in word.text if character.isdecimal())
 
 
 def _common(source: Sequence[SignalWord], target: Sequence[SignalWord], first: int, start: int) -> int:

@@ -72,6 +72,29 @@ def test_words_left_as_they_were(target: str, expected: list[tuple[str, int, int
     assert kinds(signals("the cat is black", target)) == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("8,733 km", "8 733 km", []),
+        ("8,733 km", "8 73 km", [("source", 0)]),
+        ("at 18 : 45", "à 18 h 45", []),
+        ("44 days", "444 jours", [("target", 0)]),
+        ("from 1990 to 2000", "de 1990 à 20", [("source", 3)]),
+        ("5000 people", "500 personnes", [("source", 0)]),
+        ("855 of them", "850 d'entre eux", [("source", 0), ("target", 0)]),
+        ("2 cats", "deux chats", []),
+        ("the 1990s", "les années 1990", []),
+        ("year ٢٠٢٤", "année 2024", []),
+        ("x² m³²", "x² m", []),
+    ],
+)
+def test_numbers_whose_digits_are_not_on_the_other_side(
+    source: str, target: str, expected: list[tuple[str, int]]
+) -> None:
+    found = [one for one in signals(source, target) if one.kind == "changed_number"]
+    assert [(one.side, one.first) for one in found] == expected
+
+
 def test_words_that_the_model_finds_unlikely() -> None:
     assert kinds(signals("a", "b", log_prob=-3.5)) == [("low_logprob", 0, 0)]
     assert kinds(signals("a", "b", log_prob=-2.5)) == []

@@ -53,6 +53,10 @@ def test_numbers_change_alike_and_keep_their_length() -> None:
     assert changed == (f"Tom has {number} cats.", f"Tom a {number} chats.")
     assert len(number) == 2
     assert change("renumber", ("At 10.", "À dix.")) is None
+    last = change("renumber", ("At 1050.", "À 1050."))
+    assert last is not None
+    assert last[0].removeprefix("At ") == last[1].removeprefix("À ") != "1050."
+    assert change("renumber", ("At 10.50.", "À 10.50.")) is None
     assert change("renumber", ("The 21st.", "Le 21e.")) is None
     assert change("renumber", ("On 2024-01-02.", "Le 2024-01-02.")) is None
 

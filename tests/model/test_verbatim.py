@@ -13,8 +13,15 @@ WORDS = [("summer", "été"), ("milk", "lait")]
 def test_what_is_copied_stands_alike_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Verbatim, "__call__", lambda *_: "COPIED")
     drawn = {Verbatim(WORDS).mention(random.Random(seed)) for seed in range(300)}
-    assert len(drawn) > 10
-    assert all((first.count("COPIED"), second.count("COPIED")) == (1, 1) for first, second in drawn)
+    named = [pair for pair in drawn if "@" not in pair[0]]
+    assert len(named) > 10
+    assert all((first.count("COPIED"), second.count("COPIED")) == (1, 1) for first, second in named)
+    with_mailbox = drawn - set(named)
+    assert 50 < len(with_mailbox) < 100
+    for pair in with_mailbox:
+        first, second = (re.findall(r"[a-z.\d]+@[a-z]+\.[a-z.]*[a-z]", text) for text in pair)
+        assert len(first) == 1
+        assert first == second
 
 
 def test_a_sentence_with_what_is_copied_is_fit_for_training() -> None:

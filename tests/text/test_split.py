@@ -106,6 +106,26 @@ def test_a_mark_that_begins_a_line_stands_alone(text: str, expected: list[str]) 
     assert texts(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I love pizza 🍕🍕", ["I love pizza", "🍕🍕"]),
+        ("I love it! 🍕 🍕 Do you?", ["I love it!", "🍕 🍕", "Do you?"]),
+        ("👉Click here", ["👉", "Click here"]),
+        ("Good 👨‍💻", ["Good", "👨‍💻"]),
+        ("Vive la France ! 🇫🇷", ["Vive la France !", "🇫🇷"]),
+        ("🎉🎉 Hooray ❤️ ✅", ["🎉🎉", "Hooray", "❤️ ✅"]),
+        ("Go 🏴󠁧󠁢󠁿", ["Go", "🏴󠁧󠁢󠁿"]),
+        ("I ❤️ you.", ["I ❤️ you."]),
+        ("Step 1️⃣", ["Step 1️⃣"]),
+        ("Vitrail©️", ["Vitrail©️"]),
+        ("☎ 01 23", ["☎ 01 23"]),
+    ],
+)
+def test_emoji_at_either_end_of_a_sentence_stand_alone(text: str, expected: list[str]) -> None:
+    assert texts(text) == expected
+
+
 def test_spans_are_code_point_offsets() -> None:
     assert split("😀 Hi.\n  Yo ", "en", everything_fits) == [
         Sentence("😀", (0, 1)),
@@ -123,7 +143,7 @@ def test_spans_are_code_point_offsets() -> None:
         ("aaa bbb ccc", 5, ["aaa", "bbb", "ccc"]),
         ("aaaabbbbcc", 4, ["aaaa", "bbbb", "cc"]),
         ("ae\u0301e\u0301e\u0301", 4, ["ae\u0301", "e\u0301e\u0301"]),
-        ("x👩🏽‍🚀👩🏽‍🚀", 6, ["x👩🏽‍🚀", "👩🏽‍🚀"]),
+        ("x👩🏽‍🚀👩🏽‍🚀y", 6, ["x👩🏽‍🚀", "👩🏽‍🚀y"]),
         ("e" + "\u0301" * 5, 2, ["e\u0301", "\u0301\u0301", "\u0301\u0301"]),
     ],
 )

@@ -12,6 +12,7 @@ const KINDS = {
   unsourced_target: ["Without a source", "This word looks at no source word in particular. It may have been added, or grammar asks for it."],
   repetition: ["Said twice", "The translation repeats itself where the source does not."],
   copy_through: ["Left as it was", "Several words in a row stand in the translation just as in the source."],
+  changed_number: ["A number changed", "The digits of this number do not stand in a row on the other side. It is wrong there, missing, or written out."],
   low_logprob: ["Unlikely", "The model thought this word improbable here. This is the plainest sign of trouble."],
 };
 
@@ -101,7 +102,7 @@ function withoutOverlaps(found) {
     other.kind === signal.kind && other.side === signal.side && other.words[1] >= signal.words[0] && other.words[0] <= signal.words[1]));
 }
 
-const COUNTED = new Set(["repetition", "copy_through"]);
+const COUNTED = new Set(["repetition", "copy_through", "changed_number"]);
 
 function note(sentence, signal, go) {
   const [title, why] = KINDS[signal.kind] ?? [signal.kind, ""];
