@@ -60,7 +60,7 @@ class RunningBatch(Generic[Owner]):
         last_ids = self._searches.last_ids.reshape(-1)
         candidates = self._decoding.step(last_ids, candidates_per_row(self._width, self._limits.vocab_size))
         # A number that is not finite makes the sum one, too.
-        if not isfinite(candidates.log_probs[:, 0].sum()):
+        if not isfinite(sum(candidates.log_probs[:, 0].tolist())):
             raise FloatingPointError("the model gave something else than probabilities")
         parents, ended = self._searches.advance(candidates)
         finished = [(self._owners[index], self._searches.hypotheses(index)) for index in ended]
@@ -98,7 +98,7 @@ class RunningBatch(Generic[Owner]):
         if len(stays) < len(self):
             self._decoding.keep(stays)
             parents = None if parents is None else parents[stays]
-        if parents is not None and (parents != np.arange(self._width)).any():
+        if parents is not None:
             first_rows = np.arange(len(stays))[:, None] * self._width
             self._decoding.reorder((first_rows + parents).reshape(-1))
         if len(stays) < len(self):

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from math import inf, isfinite
+from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from app.engine.hypotheses import Hypothesis, SearchOptions, finished_hypothesis
 from app.engine.scoring import Float64, best_first, extend, length_normalised
 from app.engine.step_model import Candidates, Int64
-
-_FIRST_POSITIONS = 32
 
 
 def candidates_per_row(width: int, vocab_size: int) -> int:
@@ -66,132 +64,61 @@ class BeamSearches:
 
     def __init__(self, width: int, bos_id: int, eos_id: int) -> None:
         self._width = width
+        self._rows = list(range(width))
         self._bos_id = bos_id
         self._eos_id = eos_id
-        self._options: list[SearchOptions] = []
-        self._ended: list[list[_Ended]] = []
+        self._searches: list[_Search] = []
         self.last_ids: Int64 = np.zeros((0, width), np.int64)
         self._log_probs: Float64 = np.zeros((0, width))
-        self._worst: Float64 = np.zeros(0)
-        self._lengths: Int64 = np.zeros(0, np.int64)
-        self._longest = 0
-        self._target_lens: Int64 = np.zeros(0, np.int64)
-        # [sentences, positions, width]: what was chosen at each step, and which row it went on from.
-        self._ids: npt.NDArray[np.int32] = np.zeros((0, _FIRST_POSITIONS, width), np.int32)
-        self._parents: npt.NDArray[np.int32] = np.zeros_like(self._ids)
 
     def __len__(self) -> int:
-        return len(self._options)
+        return len(self._searches)
 
     def join(self, options: Sequence[SearchOptions]) -> None:
         """Begins as many searches, each of beam size ``width``."""
-        count = len(options)
         # All rows start alike: only the first may compete in the first step.
-        log_probs = np.full((count, self._width), -np.inf)
+        log_probs = np.full((len(options), self._width), -inf)
         log_probs[:, 0] = 0.0
-        self._options += options
-        self._ended += [[] for _ in options]
+        self._searches += [_Search(one, self._width, self._eos_id) for one in options]
         self.last_ids = np.concatenate([self.last_ids, np.full(log_probs.shape, self._bos_id)])
         self._log_probs = np.concatenate([self._log_probs, log_probs])
-        self._worst = np.concatenate([self._worst, np.full(count, -np.inf)])
-        self._lengths = np.concatenate([self._lengths, np.zeros(count, np.int64)])
-        self._target_lens = np.concatenate([self._target_lens, [one.target_len for one in options]])
-        self._ids, self._parents = (
-            np.concatenate([history, np.zeros((count, *history.shape[1:]), np.int32)])
-            for history in (self._ids, self._parents)
-        )
 
-    def advance(self, candidates: Candidates) -> tuple[Int64, list[int]]:
+    def advance(self, candidates: Candidates) -> tuple[Int64 | None, list[int]]:
         """See ``Searches``."""
-        width = self._width
-        chosen, values, rows = self._best_continuations(candidates)
-        self._lengths += 1
-        self._longest += 1
-        stops = chosen == self._eos_id
-        last_step = self._lengths == self._target_lens
-        if stops.any() or last_step.any():
-            self._end_some(chosen, values, rows, stops | last_step[:, None])
-            # Rows without a hypothesis (a tiny vocabulary) idle at minus infinity.
-            values[stops] = -np.inf
-            running = _flat(np.argsort(stops, axis=1, kind="stable")[:, :width], stops.shape[1])
-            chosen, values, rows = chosen.take(running), values.take(running), rows.take(running)
-        else:
-            chosen, values, rows = chosen[:, :width], values[:, :width], rows[:, :width]
-        self.last_ids, self._log_probs = chosen, values
-        self._remember(rows)
-        full = self._worst > -np.inf
-        may_end = np.flatnonzero(last_step | full | (values[:, 0] == -np.inf)).tolist()
-        return rows, [sentence for sentence in may_end if last_step[sentence] or not self._can_improve(sentence)]
+        continuations = zip(self._searches, *self._best_continuations(candidates), strict=True)
+        steps = [search.advance(ids, log_probs, rows) for search, ids, log_probs, rows in continuations]
+        self.last_ids = np.array([step.ids for step in steps], np.int64)
+        self._log_probs = np.array([step.log_probs for step in steps])
+        ends = [sentence for sentence, search in enumerate(self._searches) if search.ended]
+        if all(step.parents == self._rows for step in steps):
+            return None, ends
+        return np.array([step.parents for step in steps], np.int64), ends
 
     def keep(self, sentences: Sequence[int]) -> None:
         """Forgets all sentences but these."""
-        self._options = [self._options[index] for index in sentences]
-        self._ended = [self._ended[index] for index in sentences]
         kept = list(sentences)
-        self.last_ids, self._log_probs, self._worst = self.last_ids[kept], self._log_probs[kept], self._worst[kept]
-        self._lengths, self._target_lens = self._lengths[kept], self._target_lens[kept]
-        self._longest = max(self._lengths.tolist(), default=0)
-        self._ids, self._parents = self._ids[kept], self._parents[kept]
+        self._searches = [self._searches[sentence] for sentence in kept]
+        self.last_ids, self._log_probs = self.last_ids[kept], self._log_probs[kept]
 
     def hypotheses(self, sentence: int) -> list[Hypothesis]:
         """The finished hypotheses of one sentence that were asked for, best score first."""
-        best = self._ended[sentence][: 1 + self._options[sentence].alternatives]
-        return [
-            finished_hypothesis(self._trace(sentence, ended), ended.log_prob, ended.score, self._eos_id)
-            for ended in best
-        ]
+        return self._searches[sentence].hypotheses()
 
-    def _best_continuations(self, candidates: Candidates) -> tuple[Int64, Float64, Int64]:
+    def _best_continuations(self, candidates: Candidates) -> tuple[list[list[int]], list[list[float]], list[list[int]]]:
         """Ids, log-probabilities and rows of the ``2 * width`` likeliest of each sentence, best first."""
         total = extend(self._log_probs, candidates.log_probs)
         order = best_first(total, 2 * self._width)
-        flat = _flat(order, total.shape[1])
-        return candidates.ids.take(flat), total.take(flat), order // candidates.ids.shape[1]
-
-    def _end_some(self, chosen: Int64, values: Float64, rows: Int64, ends: npt.NDArray[np.bool_]) -> None:
-        """Takes over what ``ends [sentences, k]`` of the likeliest ``width`` continuations of each sentence."""
-        ended = ends[:, : self._width] & np.isfinite(values[:, : self._width])
-        for sentence, rank in np.argwhere(ended).tolist():
-            self._end(sentence, int(rows[sentence, rank]), int(chosen[sentence, rank]), float(values[sentence, rank]))
-
-    def _end(self, sentence: int, row: int, last_id: int, log_prob: float) -> None:
-        length = int(self._lengths[sentence])
-        score = length_normalised(log_prob, length, self._options[sentence].length_penalty)
-        ended = self._ended[sentence]
-        ended.append(_Ended(score, log_prob, row, length, last_id))
-        ended.sort(key=lambda one: -one.score)
-        del ended[self._width :]
-        if len(ended) == self._width:
-            self._worst[sentence] = ended[-1].score
-
-    def _remember(self, parents: Int64) -> None:
-        """Records one step."""
-        if self._longest > self._ids.shape[1]:
-            more = ((0, 0), (0, self._ids.shape[1]), (0, 0))
-            self._ids, self._parents = np.pad(self._ids, more), np.pad(self._parents, more)
-        here = (np.arange(len(self)), self._lengths - 1)
-        self._ids[here] = self.last_ids
-        self._parents[here] = parents
-
-    def _can_improve(self, sentence: int) -> bool:
-        """Whether the best running hypothesis, if there is one, beats the worst finished one that is kept."""
-        log_prob, length = float(self._log_probs[sentence, 0]), int(self._lengths[sentence])
-        running = length_normalised(log_prob, length, self._options[sentence].length_penalty)
-        return bool(running > self._worst[sentence])
-
-    def _trace(self, sentence: int, ended: "_Ended") -> list[int]:
-        """Follows the back-pointers of a finished hypothesis to its beginning."""
-        ids = [ended.last_id]
-        row = ended.row
-        for step in reversed(range(ended.length - 1)):
-            ids.append(int(self._ids[sentence, step, row]))
-            row = int(self._parents[sentence, step, row])
-        return ids[::-1]
+        flat = order + np.arange(len(order))[:, None] * total.shape[1]
+        rows = order // candidates.ids.shape[1]
+        return candidates.ids.take(flat).tolist(), total.take(flat).tolist(), rows.tolist()
 
 
-def _flat(columns: Int64, row_length: int) -> Int64:
-    """Places in the flattened array of ``columns`` of every row."""
-    return columns + np.arange(len(columns))[:, None] * row_length
+class _Step(NamedTuple):
+    """What one sentence's rows go on with: ids fed next, log-probabilities so far, rows that they go on from."""
+
+    ids: list[int]
+    log_probs: list[float]
+    parents: list[int]
 
 
 @dataclass(frozen=True)
@@ -203,3 +130,85 @@ class _Ended:
     row: int
     length: int
     last_id: int
+
+
+class _Search:
+    """One sentence; a step does so little for it that lists are faster than arrays.
+
+    Attributes:
+        ended: whether it wants no further step.
+    """
+
+    def __init__(self, options: SearchOptions, width: int, eos_id: int) -> None:
+        self.ended = False
+        self._options = options
+        self._width = width
+        self._in_order = range(width)
+        self._eos_id = eos_id
+        self._steps: list[_Step] = []
+        self._finished: list[_Ended] = []
+
+    def advance(self, ids: list[int], log_probs: list[float], rows: list[int]) -> _Step:
+        """Takes the likeliest continuations, best first, of which the first ``width`` may end."""
+        length = len(self._steps) + 1
+        last_step = length == self._options.target_len
+        if last_step or self._eos_id in ids:
+            for rank in range(self._width):
+                if (last_step or ids[rank] == self._eos_id) and isfinite(log_probs[rank]):
+                    self._finish(log_probs[rank], rows[rank], length, ids[rank])
+            # Rows without a hypothesis (a tiny vocabulary) idle at minus infinity.
+            log_probs = [-inf if piece == self._eos_id else one for piece, one in zip(ids, log_probs, strict=True)]
+            running: Sequence[int] = sorted(range(len(ids)), key=lambda rank: ids[rank] == self._eos_id)
+        else:
+            running = self._in_order
+        self.ended = last_step or not self._can_improve(log_probs[running[0]], length)
+        order = [running[place] for place in rows_kept([rows[rank] for rank in running[: self._width]])]
+        step = _Step([ids[i] for i in order], [log_probs[i] for i in order], [rows[i] for i in order])
+        self._steps.append(step)
+        return step
+
+    def hypotheses(self) -> list[Hypothesis]:
+        """The finished hypotheses that were asked for, best score first."""
+        best = self._finished[: 1 + self._options.alternatives]
+        return [finished_hypothesis(self._trace(one), one.log_prob, one.score, self._eos_id) for one in best]
+
+    def _finish(self, log_prob: float, row: int, length: int, last_id: int) -> None:
+        score = length_normalised(log_prob, length, self._options.length_penalty)
+        self._finished.append(_Ended(score, log_prob, row, length, last_id))
+        self._finished.sort(key=lambda one: -one.score)
+        del self._finished[self._width :]
+
+    def _can_improve(self, log_prob: float, length: int) -> bool:
+        """Whether the best running hypothesis, if there is one, beats the worst finished one that is kept."""
+        if log_prob == -inf:
+            return False
+        if len(self._finished) < self._width:
+            return True
+        return length_normalised(log_prob, length, self._options.length_penalty) > self._finished[-1].score
+
+    def _trace(self, ended: _Ended) -> list[int]:
+        """Follows the back-pointers of a finished hypothesis to its beginning."""
+        ids, row = [ended.last_id], ended.row
+        for step in reversed(self._steps[: ended.length - 1]):
+            ids.append(step.ids[row])
+            row = step.parents[row]
+        return ids[::-1]
+
+
+def rows_kept(parents: Sequence[int]) -> list[int]:
+    """Which continuation each row goes on with, where continuation ``i`` goes on from row ``parents[i]``.
+
+    The first one of a row stays in it, so its past need not be moved; the others take the rows that nobody goes
+    on from, in order.
+    """
+    chosen = [-1] * len(parents)
+    others = []
+    for place, parent in enumerate(parents):
+        if chosen[parent] < 0:
+            chosen[parent] = place
+        else:
+            others.append(place)
+    if others:
+        left = iter(others)
+        chosen = [next(left) if place < 0 else place for place in chosen]
+    return chosen

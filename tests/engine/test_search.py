@@ -8,7 +8,7 @@ import pytest
 from app.engine.batch_search import search_batch, search_each
 from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.scoring import best_first, extend, length_normalised
-from app.engine.search import BeamSearches, candidates_per_row
+from app.engine.search import BeamSearches, candidates_per_row, rows_kept
 from tests.engine.scripted_model import BOS, EOS, ScriptedModel, log_softmax, random_rule
 
 
@@ -38,6 +38,22 @@ def test_candidates_per_row() -> None:
     assert candidates_per_row(1, 100) == 1
     assert candidates_per_row(4, 100) == 8
     assert candidates_per_row(4, 5) == 5
+
+
+@pytest.mark.parametrize(
+    ("parents", "expected"),
+    [
+        ([0, 1, 2, 3], [0, 1, 2, 3]),
+        ([2, 0, 3, 1], [1, 3, 0, 2]),
+        ([0, 0, 0, 0], [0, 1, 2, 3]),
+        ([3, 3, 1, 3], [1, 2, 3, 0]),
+        ([1, 1], [1, 0]),
+    ],
+)
+def test_a_continuation_stays_in_the_row_that_it_goes_on_from(parents: list[int], expected: list[int]) -> None:
+    assert rows_kept(parents) == expected
+    assert sorted(expected) == list(range(len(parents)))
+    assert all(parents[expected[parent]] == parent for parent in parents)
 
 
 @pytest.mark.parametrize("seed", range(20))
