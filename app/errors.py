@@ -34,11 +34,10 @@ class TooLarge(InvalidInput):
 class QueueFull(VitrailError):
     """No room for more work, be it sentences or pictures, at the moment."""
 
-    def __init__(self, waiting: int, limit: int, retry_after_seconds: int, what: str = "sentences") -> None:
+    def __init__(self, waiting: int, limit: int, what: str = "sentences") -> None:
         super().__init__(f"{waiting} {what} are waiting, the queue holds {limit}")
         self.waiting = waiting
         self.limit = limit
-        self.retry_after_seconds = retry_after_seconds
 
 
 class NotReady(VitrailError):

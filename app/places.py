@@ -5,8 +5,6 @@ from contextlib import contextmanager
 
 from app.errors import QueueFull
 
-_RETRY_AFTER_SECONDS = 1
-
 
 class Places:
     """``limit`` places for ``what``; used on one event loop."""
@@ -24,7 +22,7 @@ class Places:
             QueueFull: all are taken.
         """
         if self._taken >= self._limit:
-            raise QueueFull(self._taken, self._limit, _RETRY_AFTER_SECONDS, self._what)
+            raise QueueFull(self._taken, self._limit, self._what)
         self._taken += 1
         try:
             yield

@@ -37,6 +37,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (Exception, 500, "internal_error"),
 )
 _HTTP_CODES = {400: "malformed_json", 404: "not_found", 405: "method_not_allowed", 415: "unsupported_media_type"}
+_QUEUE_FULL_RETRY_SECONDS = 1
 _NOT_READY_RETRY_SECONDS = 5
 _CLIENT_CLOSED_REQUEST = 499
 _LONGEST_VALUE = 100
@@ -74,7 +75,7 @@ def error_response(error: Exception) -> JSONResponse:
         case InvalidInput():
             body = _invalid(code, str(error), error.field, error.limit, error.value)
         case QueueFull():
-            headers["Retry-After"] = str(error.retry_after_seconds)
+            headers["Retry-After"] = str(_QUEUE_FULL_RETRY_SECONDS)
             body = body.model_copy(update={"limit": error.limit, "value": error.waiting})
         case NotReady():
             headers["Retry-After"] = str(_NOT_READY_RETRY_SECONDS)

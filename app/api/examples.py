@@ -51,7 +51,7 @@ _MESSAGES: dict[int, tuple[str, Exception]] = {
     ),
     429: (
         "Too many sentences, or pictures, are waiting: try again in `Retry-After` seconds.",
-        QueueFull(4_096, 4_096, 1),
+        QueueFull(4_096, 4_096),
     ),
     500: ("The model failed, or there is a bug; the cause is in the log.", EngineFailed("the model raised")),
     503: ("Draining or failed: try another replica.", NotReady("the engine is draining")),

@@ -13,8 +13,6 @@ AT_ONCE = 2
 WAITING = 16
 """Most who wait; each holds what it wants drawn."""
 
-_RETRY_AFTER_SECONDS = 1
-
 
 class PngQueue:
     """Draws at most ``AT_ONCE`` pictures at once, in a process each; the processes of those who leave are killed."""
@@ -38,7 +36,7 @@ class PngQueue:
             QueueFull: too many wait.
         """
         if self._inside >= AT_ONCE + self._most_waiting:
-            raise QueueFull(self._inside - AT_ONCE, self._most_waiting, _RETRY_AFTER_SECONDS, "pictures")
+            raise QueueFull(self._inside - AT_ONCE, self._most_waiting, "pictures")
 
     async def draw(self, drawings: Callable[[], Sequence[Drawing]]) -> bytes:
         """What ``drawings`` returns as PNG; it is called in a thread when it is their turn.

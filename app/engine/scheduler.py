@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from app.engine.tickets import Sentence, Ticket
 from app.errors import QueueFull, TooLarge
 
-_RETRY_AFTER_SECONDS = 1
 _SHORT_REQUEST_SENTENCES = 4
 _SHORTS_FOR_A_LONG = 3
 
@@ -130,7 +129,7 @@ class Scheduler:
     def _check_room(self, sentences: int) -> None:
         waiting = self._waiting + self._reserved
         if waiting + sentences > self._capacity:
-            raise QueueFull(waiting, self._capacity, _RETRY_AFTER_SECONDS)
+            raise QueueFull(waiting, self._capacity)
 
     def _next_turns(self) -> Turns:
         """Whose turn it is: short requests', but for every fourth sentence."""

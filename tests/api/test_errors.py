@@ -213,7 +213,7 @@ def test_body_is_not_read_beyond_its_limit(declared: bool) -> None:
         (InvalidInput("bad", field="attention.layers", limit=6, value=7), 422, "invalid_input", 6, 7),
         (InvalidInput("bad", field="attention.heads", limit=(-8, 7), value=9), 422, "invalid_input", [-8, 7], 9),
         (TooLarge("much", field="attention", limit=10, value=20), 413, "too_large", 10, 20),
-        (QueueFull(5, 6, 3), 429, "queue_full", 6, 5),
+        (QueueFull(5, 6), 429, "queue_full", 6, 5),
         (NotReady("draining"), 503, "not_ready", None, None),
         (DeadlineExceeded(1.5), 504, "deadline_exceeded", 1.5, None),
     ],
@@ -223,7 +223,7 @@ def test_failure_of_the_service(failure: Exception, status: int, code: str, limi
     error = error_of(response)
     assert (response.status_code, error["code"]) == (status, code)
     assert (error["message"], error["limit"], error["value"]) == (str(failure), limit, value)
-    retry_after = {429: "3", 503: "5"}.get(status)
+    retry_after = {429: "1", 503: "5"}.get(status)
     assert response.headers.get("retry-after") == retry_after
 
 

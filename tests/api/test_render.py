@@ -132,7 +132,7 @@ def test_without_the_extra_another_kind_is_sent_or_the_extra_named(monkeypatch: 
         (PngUnavailable("no font"), 422, "invalid_input", "Accept"),
         (TooLarge("text: large", field="text", limit=1, value=2), 413, "too_large", "text"),
         (DeadlineExceeded(20), 504, "deadline_exceeded", None),
-        (QueueFull(16, 16, 1, "pictures"), 429, "queue_full", None),
+        (QueueFull(16, 16, "pictures"), 429, "queue_full", None),
         (PngFailed("ended"), 500, "internal_error", None),
     ],
 )
