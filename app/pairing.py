@@ -35,16 +35,23 @@ class _Side:
         return [Sentence(one.text, (one.span[0] + part[0], one.span[1] + part[0])) for one in found]
 
     def joined(self, sentences: list[Sentence]) -> list[Sentence]:
-        """What has nothing to translate, a dash for instance, together with the sentence after it in its line."""
+        """What has nothing to translate, a dash or an emoji, together with the sentence after it in its line.
+
+        Where none is after it, with the one before.
+        """
+        forwards = self._merged(sentences, lambda before, _: not is_translatable(before.text))
+        return self._merged(forwards, lambda _, after: not is_translatable(after.text))
+
+    def _merged(self, sentences: list[Sentence], wanted: Callable[[Sentence, Sentence], bool]) -> list[Sentence]:
+        """Neighbours in a line put together where that is ``wanted`` and the model can take them."""
         found: list[Sentence] = []
         for one in sentences:
-            before = found[-1] if found and not is_translatable(found[-1].text) else one
-            span = (before.span[0], one.span[1])
+            span = (found[-1].span[0] if found else one.span[0], one.span[1])
             text = self.text[slice(*span)]
-            if before is one or len(text.splitlines()) > 1 or not self.fits(text):
-                found.append(one)
-            else:
+            if found and wanted(found[-1], one) and len(text.splitlines()) == 1 and self.fits(text):
                 found[-1] = Sentence(text, span)
+            else:
+                found.append(one)
         return found
 
     def lines(self) -> list[Span]:
@@ -107,10 +114,13 @@ def _one_by_one(source: _Side, target: _Side, part: tuple[Span, Span]) -> list[t
     sources, targets = source.sentences(part[0]), target.sentences(part[1])
     if not sources:
         return []
-    kinds = [[is_translatable(one.text) for one in sentences] for sentences in (sources, targets)]
-    if kinds[0] != kinds[1]:
+    if _kinds(sources) != _kinds(targets):
         sources, targets = source.joined(sources), target.joined(targets)
-    return list(zip(sources, targets, strict=True)) if len(sources) == len(targets) else None
+    return list(zip(sources, targets, strict=True)) if _kinds(sources) == _kinds(targets) else None
+
+
+def _kinds(sentences: list[Sentence]) -> list[bool]:
+    return [is_translatable(one.text) for one in sentences]
 
 
 def _pair_part(source: _Side, target: _Side, part: tuple[Span, Span], name: str) -> list[tuple[Sentence, Sentence]]:

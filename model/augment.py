@@ -4,7 +4,7 @@ Corpora are mostly clean sentences; users paste headings, lists, addresses, numb
 written here is a real one changed in the same way on both sides, so that it serves both directions:
 
 - copying: a name, number, address or piece of code that stands on both sides is replaced by another one;
-- form: lower case, no final punctuation, list items, quotation marks, an emoji or an address at the end;
+- form: lower case, no final punctuation, list items, quotation marks, emoji, an address at the end;
 - single names and other short texts that mean the same in both languages;
 - phrases, words, quantities, prices, times, dates and sentences with an address or code (``model.short_texts``), as
   they are or changed in form.
@@ -122,11 +122,12 @@ class Changes:
         opening, closing, french_opening, french_closing = source.choice(_QUOTES)
         return f"{opening}{pair[0]}{closing}", f"{french_opening}{pair[1]}{french_closing}"
 
-    def with_emoji(self, pair: Pair, source: random.Random) -> Pair:
-        """With an emoji or a few at one end."""
+    def with_emoji(self, pair: Pair, source: random.Random) -> Pair | None:
+        """With an emoji or a few before the final punctuation: those at the ends are copied by the server."""
+        if not all(map(_FINAL.search, pair)):
+            return None
         emoji = source.choice(_EMOJI) * source.choice((1, 1, 1, 2, 3))
-        before = source.random() < 0.2
-        return _both(pair, lambda text: f"{emoji} {text}" if before else f"{text} {emoji}")
+        return _both(pair, lambda text: _FINAL.sub(lambda final: f" {emoji}{final[0]}", text))
 
     def with_address(self, pair: Pair, source: random.Random) -> Pair:
         """With a URL, an e-mail address or code after it."""
@@ -135,8 +136,8 @@ class Changes:
 
     def form(self, pair: Pair, source: random.Random) -> Pair:
         """As it is, or changed in form alone."""
-        kinds = (self.lower, self.unfinished, self.list_item, self.quoted, self.with_emoji)
-        return pair if source.random() < 0.5 else source.choice(kinds)(pair, source)
+        kinds: tuple[Change, ...] = (self.lower, self.unfinished, self.list_item, self.quoted, self.with_emoji)
+        return pair if source.random() < 0.5 else source.choice(kinds)(pair, source) or pair
 
     def same(self, source: random.Random) -> Pair:
         """A text that is the same in both languages."""

@@ -81,8 +81,9 @@ def grouped(number: str) -> Pair:
 def quantity(source: random.Random) -> Pair:
     """``5,000 people`` and ``5 000 personnes``, alone or in a sentence."""
     if source.random() < 0.1:
-        tenths = digits(source.randint(2, 3), source)
-        return filled(_WITH_MILLIONS, (f"{tenths[:-1]}.{tenths[-1]}", f"{tenths[:-1]},{tenths[-1]}"), source)
+        # From two on: French has the singular below ("1,9 million").
+        whole, tenth = source.randint(2, 99), source.randint(0, 9)
+        return filled(_WITH_MILLIONS, (f"{whole}.{tenth}", f"{whole},{tenth}"), source)
     templates, units = source.choice(_KINDS)
     unit, french_unit = source.choice(units)
     number = digits(source.choices((2, 3, 4, 5, 6), (30, 30, 20, 12, 8))[0], source)

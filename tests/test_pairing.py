@@ -46,6 +46,19 @@ def paired(tokenizer: Tokenizer, text: str, target_text: str) -> list[tuple[str,
             "— Oui, dit-il. Puis il partit.",
             [("Yes, he said.", "— Oui, dit-il."), ("Then he left.", "Puis il partit.")],
         ),
+        # So does an emoji, to the sentence before it where none is after it.
+        (
+            "I love pizza 🍕",
+            "J'adore ça. Vraiment.",
+            [("I love pizza 🍕", "J'adore ça. Vraiment.")],
+        ),
+        ("Hello. And you 😀", "Bonjour. Et toi ?", [("Hello.", "Bonjour."), ("And you 😀", "Et toi ?")]),
+        (
+            "Hi! 🎉 I am Tom.",
+            "Salut ! Je suis Tom 🎉",
+            [("Hi!", "Salut !"), ("🎉 I am Tom.", "Je suis Tom 🎉")],
+        ),
+        ("Hi 🎉", "Salut 🎉", [("Hi", "Salut"), ("🎉", "🎉")]),
         ("- Milk\n- Bread", "- Lait\n- Pain", [("-", "-"), ("Milk", "Lait"), ("-", "-"), ("Bread", "Pain")]),
         ("Milk\n5\nBread", "- Lait\n5\n- Pain", [("Milk", "- Lait"), ("5", "5"), ("Bread", "- Pain")]),
         # As many lines: each is paired on its own, blank ones do not count.

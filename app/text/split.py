@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import sentencex
 
+from app.text.emoji import EMOJI, after_emoji, between_emoji
 from app.text.fitting import cut_to_fit
 from app.text.segments import is_translatable
 
@@ -25,10 +26,8 @@ _BULLET = (
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\(\d{1,3}\)|\[\d{1,3}\]"
 _LINE_MARK = re.compile(rf"\s*(?:(?:{_BULLET}|{_NUMBER})\s+)+")
 
-_PICTURE = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
-_PICTURES = "".join(map(chr, (*range(0x2600, 0x27C0), *range(0x2B00, 0x2C00), *range(0x1F000, 0x1FB00))))
-# Selectors, joiners and tags go with the emoji that they stand beside, but with a digit in a box they are its own.
-_AROUND_PICTURES = "\u200d\ufe0e\ufe0f" + "".join(map(chr, range(0xE0020, 0xE0080))) + " \t\xa0\u2009\u202f\u3000"
+# The segmenter fails on a capital letter, a space that is not ASCII, and a full stop.
+_SPACE_BEFORE_STOP = re.compile(r"(?<=\w)\s+(?=\.)")
 
 # What the segmenter takes for an end and is none: titles, initials, and words that announce more.
 _ANNOUNCES_MORE = {
@@ -57,8 +56,7 @@ def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentenc
     """Splits ``text`` into sentences; every line break ends one, and only white space lies between them.
 
     A mark that begins a line ("-", "1.", "##", an emoji) stands alone, so that it is copied and what follows is
-    translated as if it began the line. So do emoji at either end of a sentence: the same in every language, and a
-    model that copies them one by one may lose count.
+    translated as if it began the line. So do emoji at either end of a sentence, see ``between_emoji``.
     A sentence with something to translate for which ``fits`` is false (it has more pieces than the model
     reads) is cut further, see ``cut_to_fit``; nothing is ever dropped.
 
@@ -77,31 +75,14 @@ def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentenc
 
 
 def _line_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
-    mark = _LINE_MARK.match(line)
+    mark = _LINE_MARK.match(line, after_emoji(line))
     body = mark.end() if mark and is_translatable(line[mark.end() :]) else 0
     if body:
         yield 0, body
     for start, end in _sentence_spans(line[body:], language):
-        yield from _without_pictures(line, body + start, body + end)
-
-
-def _without_pictures(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The emoji before a sentence, the sentence, the emoji after it; only the sentence where it has none."""
-    sentence = line[start:end]
-    if not _PICTURE.search(sentence):
-        yield start, end
-        return
-    first = end - len(_stripped(sentence, str.lstrip))
-    last = start + len(_stripped(sentence, str.rstrip))
-    if first >= last or not is_translatable(line[first:last]):
-        first, last = start, end
-    yield from (span for span in ((start, first), (first, last), (last, end)) if span[0] < span[1])
-
-
-def _stripped(sentence: str, strip: Callable[[str, str], str]) -> str:
-    """``sentence`` without the emoji at the end that ``strip`` takes off; the same if there are none."""
-    bare = strip(sentence, _PICTURES + _AROUND_PICTURES)
-    return sentence if len(bare) == len(strip(sentence, _AROUND_PICTURES)) else bare
+        start, end = body + start, body + end
+        first, last = (start + place for place in between_emoji(line[start:end], language))
+        yield from (span for span in ((start, first), (first, last), (last, end)) if span[0] < span[1])
 
 
 def _sentence_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
@@ -124,13 +105,14 @@ def _ends(line: str, language: str) -> Iterator[int]:
 
 
 def _ends_in(window: str, language: str) -> list[int]:
+    window = _SPACE_BEFORE_STOP.sub(lambda spaces: " " * len(spaces[0]), window)
     return [boundary["end_index"] for boundary in sentencex.get_sentence_boundaries(language, window)]
 
 
 def _is_end(line: str, start: int, end: int, language: str) -> bool:
     if end == len(line):
         return True
-    if line[end - 1] in _MARKS_THAT_NEED_SPACE and not line[end].isspace():
+    if line[end - 1] in _MARKS_THAT_NEED_SPACE and not (line[end].isspace() or EMOJI.match(line, end)):
         return False
     announces_more = _ANNOUNCES_MORE.get(language)
     return announces_more is None or not announces_more.search(line, max(start, end - 16), end)

@@ -68,7 +68,7 @@ def test_numbers_change_alike_and_keep_their_length() -> None:
         ("unfinished", lambda pair: pair == ("Tom has 25 cats", "Tom a 25 chats")),
         ("list_item", lambda pair: pair[0].removesuffix(PAIR[0]) == pair[1].removesuffix(PAIR[1]) != ""),
         ("quoted", lambda pair: PAIR[0] in pair[0] and PAIR[1] in pair[1] and pair[0] != PAIR[0]),
-        ("with_emoji", lambda pair: pair[0].replace(PAIR[0], "") == pair[1].replace(PAIR[1], "") != ""),
+        ("with_emoji", lambda pair: pair[0].split("cats")[1] == pair[1].split("chats")[1] != "."),
         ("with_address", lambda pair: pair[0].removeprefix(PAIR[0]) == pair[1].removeprefix(PAIR[1]) != ""),
     ],
 )

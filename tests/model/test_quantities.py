@@ -30,4 +30,5 @@ def test_both_languages_have_the_same_digits_grouped_in_their_way() -> None:
     assert any(re.search(r"\d,\d{3}", english) and re.search(r"\d \d{3}", french) for english, french in drawn)
     assert any(re.search(r"\d\.\d m", english) and re.search(r"\d,\d m", french) for english, french in drawn)
     assert any("%" in english and " %" in french for english, french in drawn)
+    assert not any(re.search(r"(?<!\d)[01],\d mill", french) for _, french in drawn)
     assert len(set(drawn)) > 500

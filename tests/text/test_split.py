@@ -117,13 +117,34 @@ def test_a_mark_that_begins_a_line_stands_alone(text: str, expected: list[str]) 
         ("🎉🎉 Hooray ❤️ ✅", ["🎉🎉", "Hooray", "❤️ ✅"]),
         ("Go 🏴󠁧󠁢󠁿", ["Go", "🏴󠁧󠁢󠁿"]),
         ("I ❤️ you.", ["I ❤️ you."]),
-        ("Step 1️⃣", ["Step 1️⃣"]),
-        ("Vitrail©️", ["Vitrail©️"]),
+        ("Step 1\ufe0f\u20e3 🎉", ["Step 1\ufe0f\u20e3", "🎉"]),
+        ("Vitrail©\ufe0f 🎉", ["Vitrail©\ufe0f", "🎉"]),
+        ("Vitrail™\ufe0f🎉", ["Vitrail™\ufe0f", "🎉"]),
+        ("Vitrail©\ufe0f", ["Vitrail©\ufe0f"]),
         ("☎ 01 23", ["☎ 01 23"]),
+        ("👉https://example.org/the-red-car", ["👉", "https://example.org/the-red-car"]),
+        ("👉1) Click here", ["👉1)", "Click here"]),
+        ("🎉1\ufe0f\u20e3 First step", ["🎉1\ufe0f\u20e3", "First step"]),
+        ("Thanks!😀😀 See you.", ["Thanks!", "😀😀", "See you."]),
+        ("She said ❝Hello❞", ["She said ❝Hello❞"]),
+        ("She plays the 🎸", ["She plays the 🎸"]),
+        ("The best 🍕 in the 🌍", ["The best 🍕 in the 🌍"]),
+        ("Breathe 🎸", ["Breathe", "🎸"]),
     ],
 )
 def test_emoji_at_either_end_of_a_sentence_stand_alone(text: str, expected: list[str]) -> None:
     assert texts(text) == expected
+
+
+@pytest.mark.parametrize("text", ["Elle joue de la 🎸", "J'aime l'🐘", "Ton chat et ton 🐕", "Je viens des 🌍🌍"])
+def test_emoji_that_stand_for_a_noun_belong_to_their_sentence(text: str) -> None:
+    assert texts(text, "fr") == [text]
+    assert texts(f"{text} là 🎉", "fr") == [f"{text} là", "🎉"]
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u202f", "\u2009", "\u3000"])
+def test_a_capital_letter_and_a_full_stop_after_any_space(space: str) -> None:
+    assert texts(f"plan B{space}. Then C.") == [f"plan B{space}.", "Then C."]
 
 
 def test_spans_are_code_point_offsets() -> None:

@@ -163,3 +163,11 @@ def test_a_view_whose_weights_are_refused_says_so(browser: Any, address: str) ->
     page.wait_for_selector(".view.steps")
     assert "too many weights" not in page.inner_text("#view")
     page.close()
+
+
+def test_a_mark_before_a_sentence_does_not_make_the_view_ask_again_and_again(page: Any) -> None:
+    asked = listen(page)
+    page.goto("/#view=head&segment=1&text=Wait! - I am here.&source=en&target=fr")
+    page.wait_for_selector("#view[aria-busy=false] .heat")
+    page.wait_for_timeout(300)
+    assert [body["text"] for body in asked] == ["- I am here."]

@@ -46,11 +46,14 @@ export async function translate() {
 
 export const explainable = () => (session.translation?.segments ?? []).filter((one) => one.finish_reason !== "copied");
 
+/** What an answer about one sentence says of it; a mark that the server found at its beginning is copied. */
+const translatedOf = ({ segments }) => segments.find((one) => one.finish_reason !== "copied") ?? segments[0];
+
 async function explained(options, signal, want = CROSS_MEAN) {
   const { source, target } = session.translation;
   const asked = { selection: selectionOf(want), alignment: { pharaoh: false }, ...options };
   const answer = await explain({ text: session.segment.source.text, source, target, signal, ...asked });
-  const made = new Explained(answer.segments[0], { source, target }, want);
+  const made = new Explained(translatedOf(answer), { source, target }, want);
   made.options = options;
   return made;
 }
@@ -87,7 +90,10 @@ export async function need(sentence, want) {
   const name = nameOf(want);
   if (!asked.has(name)) {
     asked.set(name, explain({ ...pairOf(sentence), selection: selectionOf(want) })
-      .then((answer) => sentence.add(answer.segments[0], want)).finally(() => asked.delete(name)));
+      .then((answer) => {
+        sentence.add(translatedOf(answer), want);
+        if (!sentence.has(want)) throw new Error("The server gave no weights of this sentence.");
+      }).finally(() => asked.delete(name)));
   }
   await asked.get(name);
 }
@@ -95,7 +101,7 @@ export async function need(sentence, want) {
 /** All that is known about a sentence, with every head of a family: what a program would have got. */
 export async function fullAnswer(sentence, family) {
   const answer = await explain({ ...pairOf(sentence), selection: selectionOf(whole(family)), alignment: { soft: true } });
-  return answer.segments[0];
+  return translatedOf(answer);
 }
 
 /** Muted heads of the state: [{ family, layer, head }]. */
