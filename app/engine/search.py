@@ -143,7 +143,6 @@ class _Search:
         self.ended = False
         self._options = options
         self._width = width
-        self._in_order = range(width)
         self._eos_id = eos_id
         self._steps: list[_Step] = []
         self._finished: list[_Ended] = []
@@ -152,15 +151,14 @@ class _Search:
         """Takes the likeliest continuations, best first, of which the first ``width`` may end."""
         length = len(self._steps) + 1
         last_step = length == self._options.target_len
+        running: Sequence[int] = range(self._width)
         if last_step or self._eos_id in ids:
             for rank in range(self._width):
                 if (last_step or ids[rank] == self._eos_id) and isfinite(log_probs[rank]):
                     self._finish(log_probs[rank], rows[rank], length, ids[rank])
             # Rows without a hypothesis (a tiny vocabulary) idle at minus infinity.
             log_probs = [-inf if piece == self._eos_id else one for piece, one in zip(ids, log_probs, strict=True)]
-            running: Sequence[int] = sorted(range(len(ids)), key=lambda rank: ids[rank] == self._eos_id)
-        else:
-            running = self._in_order
+            running = sorted(range(len(ids)), key=lambda rank: ids[rank] == self._eos_id)
         self.ended = last_step or not self._can_improve(log_probs[running[0]], length)
         order = [running[place] for place in rows_kept([rows[rank] for rank in running[: self._width]])]
         step = _Step([ids[i] for i in order], [log_probs[i] for i in order], [rows[i] for i in order])
