@@ -97,13 +97,11 @@ def compose(settings: Settings) -> Running:
     if settings.threads == 0:
         options = dataclasses.replace(options, threads=max(1, usable_cores() // batches))
     tokenizer = Tokenizer(directory.tokenizer_path)
-    model = OnnxStepModel(directory, options)
-    engine = Engine(
-        model,
-        EngineSettings(settings.max_batch_rows, settings.queue_sentences, batches),
-    )
+    # A model for each thread: what a session frees it gives out again, best to the core whose cache still holds it.
+    models = [OnnxStepModel(directory, options) for _ in range(batches)]
+    engine = Engine(models, EngineSettings(settings.max_batch_rows, settings.queue_sentences))
     translator = Translator(
-        _model_info(directory, options, model.precision),
+        _model_info(directory, options, models[0].precision),
         translator_settings,
         tokenizer,
         engine,

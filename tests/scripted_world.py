@@ -60,7 +60,7 @@ class World:
         self.model.limits = dataclasses.replace(self.model.limits, bos_id=special.bos, eos_id=special.eos)
         self.silent = self.endless = False
         self.seconds_per_step = 0.0
-        self.engine = Engine(self.model, EngineSettings(batch_rows=4, queue_sentences=30))
+        self.engine = Engine([self.model], EngineSettings(batch_rows=4, queue_sentences=30))
         self.engine.start()
         self.translator = Translator(INFO, settings, tokenizer, self.engine, UniformExplainer(self.model))
 

@@ -42,7 +42,7 @@ class GatedMutedModel(ScriptedModel):
 class World:
     def __init__(self) -> None:
         self.model = GatedMutedModel()
-        self.engine = Engine(ScriptedModel(echo_rule(30), 30), EngineSettings(batch_rows=4, queue_sentences=10))
+        self.engine = Engine([ScriptedModel(echo_rule(30), 30)], EngineSettings(batch_rows=4, queue_sentences=10))
         self.engine.start()
         self.search = MutedSearch(self.model, self.engine)  # type: ignore[arg-type]
 

@@ -34,12 +34,10 @@ class EngineSettings:
     Attributes:
         batch_rows: most rows (sentences times beam size) that one step of one thread computes.
         queue_sentences: most sentences that may wait.
-        threads: how many batches are stepped at the same time.
     """
 
     batch_rows: int
     queue_sentences: int
-    threads: int = 1
 
 
 class EngineState(Enum):
@@ -55,16 +53,19 @@ class EngineState(Enum):
 class Engine:
     """Decodes sentences for everybody who submits; answers through futures.
 
-    Every thread steps sentences of its own. Who waits is shared out evenly, row by row: a thread admits
-    sentences until it has its share of all rows that run or wait. Equal sentences share one decode.
+    There is a thread for each of ``models``, which are alike; it steps sentences of its own. Who waits is shared
+    out evenly, row by row: a thread admits sentences until it has its share of all rows that run or wait. Equal
+    sentences share one decode.
 
-    When the model raises, every sentence of that batch (of one beam size) is answered with ``EngineFailed``.
-    Then the engine probes the model with a trivial sentence: if that works, the fault was the batch's and
+    When a model raises, every sentence of that batch (of one beam size) is answered with ``EngineFailed``.
+    Then the engine probes that model with a trivial sentence: if that works, the fault was the batch's and
     it goes on; else all who wait are answered too and it takes no more requests.
     """
 
-    def __init__(self, model: StepModel, settings: EngineSettings, clock: Callable[[], float] = time.monotonic) -> None:
-        self._model = model
+    def __init__(
+        self, models: Sequence[StepModel], settings: EngineSettings, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._models = models
         self._settings = settings
         self._clock = clock
         self._scheduler = Scheduler(settings.queue_sentences)
@@ -74,7 +75,7 @@ class Engine:
         self._next_queue_check = clock()
         self._changed = threading.Condition()
         self._state = EngineState.STARTING
-        self._workers = [Worker(model, self._recover) for _ in range(settings.threads)]
+        self._workers = [Worker(model, partial(self._recover, model)) for model in models]
         self._threads = [
             threading.Thread(target=self._run, args=(worker,), name=f"engine-{number}", daemon=True)
             for number, worker in enumerate(self._workers)
@@ -87,17 +88,18 @@ class Engine:
 
     @property
     def limits(self) -> ModelLimits:
-        """The model's."""
-        return self._model.limits
+        """The models'."""
+        return self._models[0].limits
 
     def start(self) -> None:
-        """Warms the model up with one decode, then takes requests.
+        """Warms the models up with one decode each, then takes requests.
 
         Raises:
-            EngineFailed: the model cannot decode.
+            EngineFailed: a model cannot decode.
         """
         try:
-            self._probe()
+            for model in self._models:
+                _probe(model)
         except Exception as error:
             self._state = EngineState.FAILED
             raise EngineFailed("the model fails its first decode") from error
@@ -244,13 +246,13 @@ class Engine:
         with self._changed:
             return [ticket for decode in decodes for ticket in self._sharing.end(decode)]
 
-    def _recover(self, failed: Sequence[Decode], error: Exception) -> None:
-        """Answers those whose sentences the model failed on; goes on if it still works."""
+    def _recover(self, model: StepModel, failed: Sequence[Decode], error: Exception) -> None:
+        """Answers those whose sentences ``model`` failed on; goes on if it still works."""
         _log.error("the model raised while decoding", exc_info=error)
         for ticket in self._end(failed):
             _reject(ticket, EngineFailed("the model failed while decoding this batch"), error)
         try:
-            self._probe()
+            _probe(model)
         except Exception:
             _log.exception("the model fails a trivial sentence: no more requests are taken")
             with self._changed:
@@ -266,10 +268,11 @@ class Engine:
         for ticket in waiting + self._end(worker.clear()):
             _reject(ticket, reason)
 
-    def _probe(self) -> None:
-        """One short decode of an empty sentence."""
-        options = SearchOptions(beam_size=1, length_penalty=1.0, alternatives=0, target_len=2)
-        search_batch(self._model, [(self._model.limits.eos_id,)], options)
+
+def _probe(model: StepModel) -> None:
+    """One short decode of an empty sentence."""
+    options = SearchOptions(beam_size=1, length_penalty=1.0, alternatives=0, target_len=2)
+    search_batch(model, [(model.limits.eos_id,)], options)
 
 
 def _resolve(ticket: Ticket, hypotheses: list[Hypothesis]) -> None:

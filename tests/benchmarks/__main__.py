@@ -73,7 +73,7 @@ def main() -> None:
     for line in read_lines(arguments.texts):
         text, reference = line.split("\t")
         ids = tokenizer.encode_source(normalise(text), arguments.target)
-        if len(ids) <= ours.model.limits.source_len and len(sources) < arguments.sentences:
+        if len(ids) <= ours.limits.source_len and len(sources) < arguments.sentences:
             sources.append(ids)
             references.append(reference)
 

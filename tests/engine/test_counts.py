@@ -15,7 +15,7 @@ def counts(*sources: tuple[int, ...], width: int = 1) -> EngineCounts:
     """After one request whose sentences are read together and echoed, padded to multiples of four."""
     model = ScriptedModel(echo_rule(30), 30)
     model.limits = dataclasses.replace(model.limits, source_multiple=4)
-    engine = Engine(model, EngineSettings(100, 100))
+    engine = Engine([model], EngineSettings(100, 100))
     engine.start()
     options = SearchOptions(width, 1.0, 0, 9)
     for answer in engine.submit([Sentence(source, options) for source in sources], 20):

@@ -22,7 +22,7 @@ def model() -> GatedModel:
 
 @pytest.fixture
 def engine(model: GatedModel) -> Iterator[Engine]:
-    engine = Engine(model, EngineSettings(batch_rows=8, queue_sentences=50))
+    engine = Engine([model], EngineSettings(batch_rows=8, queue_sentences=50))
     engine.start()
     yield engine
     model.gate.set()
@@ -60,7 +60,7 @@ def test_requests_share_steps(model: GatedModel, engine: Engine) -> None:
 
 def test_in_flight_answers_equal_those_alone() -> None:
     model = ScriptedModel(random_rule(15, 4), 15)
-    engine = Engine(model, EngineSettings(batch_rows=10, queue_sentences=100))
+    engine = Engine([model], EngineSettings(batch_rows=10, queue_sentences=100))
     engine.start()
     alone = [
         engine.submit([sentence(a, b, options=BEAM)], SECONDS)[0].result(10) for a in range(2, 8) for b in range(2, 6)
@@ -133,7 +133,7 @@ def test_numbers_that_are_none_are_a_fault() -> None:
         return np.full(9, np.nan if len(source) > 1 else -2.0, dtype=np.float32)
 
     for options in (GREEDY, BEAM):
-        engine = Engine(ScriptedModel(overflown, 9), EngineSettings(8, 8))
+        engine = Engine([ScriptedModel(overflown, 9)], EngineSettings(8, 8))
         engine.start()
         assert isinstance(engine.submit([sentence(2, 3, options=options)], SECONDS)[0].exception(10), EngineFailed)
         engine.stop(5)
@@ -155,7 +155,7 @@ def test_a_dead_model_answers_everybody_and_takes_no_more(model: GatedModel, eng
 def test_a_model_that_cannot_decode_does_not_start() -> None:
     model = ScriptedModel(echo_rule(9), 9)
     model.fault = RuntimeError("no weights")
-    engine = Engine(model, EngineSettings(4, 4))
+    engine = Engine([model], EngineSettings(4, 4))
     with pytest.raises(EngineFailed):
         engine.start()
     with pytest.raises(NotReady):
@@ -164,7 +164,7 @@ def test_a_model_that_cannot_decode_does_not_start() -> None:
 
 def test_deadlines_hold_for_waiting_and_running(model: GatedModel) -> None:
     now = [0.0]
-    engine = Engine(model, EngineSettings(batch_rows=2, queue_sentences=50), clock=lambda: now[0])
+    engine = Engine([model], EngineSettings(batch_rows=2, queue_sentences=50), clock=lambda: now[0])
     engine.start()
     hold(model, engine)
     late = engine.submit(different(6), 5.0)

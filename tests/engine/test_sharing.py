@@ -54,7 +54,7 @@ class World:
     def __init__(self) -> None:
         self.now = 0.0
         self.model = SteppedModel()
-        self.engine = Engine(self.model, EngineSettings(batch_rows=8, queue_sentences=20), clock=lambda: self.now)
+        self.engine = Engine([self.model], EngineSettings(batch_rows=8, queue_sentences=20), clock=lambda: self.now)
         self.engine.start()
 
     def submit(

@@ -33,7 +33,7 @@ class MeetingModel(ScriptedModel):
 
 def test_threads_step_at_the_same_time_and_share_evenly() -> None:
     model = MeetingModel()
-    engine = Engine(model, EngineSettings(batch_rows=100, queue_sentences=100, threads=2))
+    engine = Engine([model] * 2, EngineSettings(batch_rows=100, queue_sentences=100))
     engine.start()
     model.barrier = threading.Barrier(2)
     model.batch_sizes.clear()
@@ -45,11 +45,25 @@ def test_threads_step_at_the_same_time_and_share_evenly() -> None:
     engine.stop(5)
 
 
+def test_every_thread_steps_a_model_of_its_own() -> None:
+    models = [MeetingModel(), MeetingModel()]
+    engine = Engine(models, EngineSettings(batch_rows=100, queue_sentences=100))
+    engine.start()
+    assert [model.batch_sizes for model in models] == [models[0].batch_sizes] * 2  # both are warm
+    models[0].barrier = models[1].barrier = threading.Barrier(2)
+    for model in models:
+        model.batch_sizes.clear()
+    for answer in engine.submit(different(10, 5, options=BEAM), SECONDS):
+        answer.result(10)
+    assert all(model.batch_sizes for model in models)
+    engine.stop(5)
+
+
 def test_answers_of_many_threads_equal_those_of_one() -> None:
     sentences = [sentence(a, b, options=BEAM if a % 2 else GREEDY) for a in range(2, 12) for b in range(2, 8)]
     found = []
     for threads in (1, 4):
-        engine = Engine(ScriptedModel(random_rule(15, 4), 15), EngineSettings(10, 100, threads))
+        engine = Engine([ScriptedModel(random_rule(15, 4), 15)] * threads, EngineSettings(10, 100))
         engine.start()
         found.append([answer.result(20) for answer in engine.submit(sentences, SECONDS)])
         engine.stop(5)
@@ -57,7 +71,7 @@ def test_answers_of_many_threads_equal_those_of_one() -> None:
 
 
 def test_a_dead_model_answers_the_sentences_of_every_thread(model: GatedModel) -> None:
-    engine = Engine(model, EngineSettings(batch_rows=4, queue_sentences=50, threads=3))
+    engine = Engine([model] * 3, EngineSettings(batch_rows=4, queue_sentences=50))
     engine.start()
     model.gate.clear()
     answers = engine.submit(different(30, 4), SECONDS)
@@ -68,7 +82,7 @@ def test_a_dead_model_answers_the_sentences_of_every_thread(model: GatedModel) -
 
 
 def test_stop_waits_for_every_thread(model: GatedModel) -> None:
-    engine = Engine(model, EngineSettings(batch_rows=4, queue_sentences=50, threads=3))
+    engine = Engine([model] * 3, EngineSettings(batch_rows=4, queue_sentences=50))
     engine.start()
     answers = engine.submit(different(30, 4), SECONDS)
     engine.stop(10)

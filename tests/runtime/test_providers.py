@@ -1,4 +1,5 @@
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -45,3 +46,38 @@ def test_the_runtime_switches_telemetry_off_before_onnxruntime_is_imported() -> 
     )
     environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment, cwd=Path(__file__).parents[2])
+
+
+_ENGINE_THREADS_FLUSH = """
+import sys, threading
+from pathlib import Path
+import numpy as np
+from app.engine.engine import Engine, EngineSettings
+from app.engine.hypotheses import SearchOptions
+from app.engine.tickets import Sentence
+from app.runtime.model_directory import open_model_directory
+from app.runtime.onnx_step_model import OnnxStepModel
+from app.runtime.providers import RuntimeOptions
+
+smallest, found = np.full(32, 1e-40, np.float32), []
+
+def serve():
+    directory = open_model_directory(Path(sys.argv[1]))
+    engine = Engine([OnnxStepModel(directory, RuntimeOptions("cpu", "int8", 1))], EngineSettings(8, 8))
+    engine.start()
+    sentence = Sentence((5, 6, engine.limits.eos_id), SearchOptions(1, 1.0, 0, 3))
+    engine.submit([sentence], 60, lambda number, piece: found.append(float((smallest * 1).max())))[0].result()
+    engine.stop(5)
+
+served = threading.Thread(target=serve)
+served.start()
+served.join()
+assert float((smallest * 1).max()) > 0
+assert found and max(found) == 0.0, found
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="x86's arithmetic slows with subnormals")
+def test_threads_that_step_models_count_the_smallest_floats_as_zero(tiny_model_directory: Path) -> None:
+    code = [sys.executable, "-c", _ENGINE_THREADS_FLUSH, str(tiny_model_directory)]
+    subprocess.run(code, check=True, cwd=Path(__file__).parents[2])
