@@ -1,7 +1,7 @@
 """Short pairs for what users type first and corpora of sentences lack: phrases, words, addresses, numbers, dates.
 
 The phrases are written by hand (``phrasebook.tsv``: greetings, questions, signs, menus, headings, letters).
-Prices, quantities, times and dates are made up, each in the way of its language.
+Prices, quantities, times and dates are made up, each in the way of its language; telephone numbers and codes are alike.
 """
 
 import random
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model.corpus import Pair, read_columns
+from model.identifiers import code, telephone
 from model.quantities import digits, filled, grouped, quantity
 from model.verbatim import Verbatim
 
@@ -83,7 +84,7 @@ def date(source: random.Random) -> Pair:
 
 
 class ShortTexts:
-    """Draws short pairs: phrases and words, fewer with an address or code, a quantity, a price, a time or a date."""
+    """Draws short pairs: phrases and words, fewer with addresses, quantities, prices, dates, telephone numbers."""
 
     def __init__(self, phrases: Sequence[Pair], words: Sequence[Pair], verbatim: Verbatim) -> None:
         """``words``: pairs in small letters, as ``model.lexicon`` finds them."""
@@ -93,8 +94,8 @@ class ShortTexts:
 
     def __call__(self, source: random.Random) -> Pair:
         """One pair."""
-        kinds = (self._phrase, self._word, self._mention, quantity, price, time, date)
-        return source.choices(kinds, (32, 28, 16, 10, 6, 3, 5))[0](source)
+        kinds = (self._phrase, self._word, self._mention, quantity, price, time, date, telephone, code)
+        return source.choices(kinds, (26, 22, 14, 12, 6, 3, 5, 7, 5))[0](source)
 
     def _phrase(self, source: random.Random) -> Pair:
         return source.choice(self._phrases)

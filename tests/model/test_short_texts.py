@@ -44,5 +44,7 @@ def test_every_kind_is_drawn() -> None:
     assert {("Thank you!", "Merci !"), ("cat", "chat"), ("Cat", "Chat")} <= drawn
     assert any("€" in french for _, french in drawn)
     assert any(re.search(r"\d h \d\d", french) for _, french in drawn)
+    assert any(re.search(r"\d\d \d\d \d\d", french) for _, french in drawn)
+    assert any(re.search(r"[A-Z]-?\d{3}", french) for _, french in drawn)
     assert any(re.search(r"[a-z][./@_`-][a-z]", french) for _, french in drawn)
     assert any(re.search(r" (janvier|mai|août) \d{4}", french) for _, french in drawn)
