@@ -3,8 +3,9 @@
 Corpora are mostly clean sentences; users paste headings, lists, addresses, numbers and names. Every pair
 written here is a real one changed in the same way on both sides, so that it serves both directions:
 
-- copying: a name, number, address or piece of code that stands on both sides is replaced by another one;
-- form: lower case, no final punctuation, list items, quotation marks, emoji, an address at the end;
+- copying: a name, number, address or piece of code that stands on both sides is replaced by another one, or by a
+  placeholder;
+- form: lower case, no final punctuation, list items, quotation marks, markup, emoji, an address at the end;
 - single names and other short texts that mean the same in both languages;
 - phrases, words, quantities, prices, times, dates and sentences with an address or code (``model.short_texts``), as
   they are or changed in form.
@@ -48,6 +49,10 @@ _SAME = (
     *("OK", "Ok", "ok", "A", "B", "X", "URL", "PDF", "FAQ", "SMS", "Wi-Fi", "GPS", "DVD", "CV", "Internet", "Taxi"),
     *("Pizza", "Sandwich", "Restaurant", "Hotel California", "Option 1", "Version 2", "Menu", "Page 3", "Point 4"),
 )
+_MARKUP = (
+    *(("**", "**"), ("**", "**"), ("*", "*"), ("_", "_"), ("__", "__"), ("<b>", "</b>"), ("<i>", "</i>")),
+    *(("<em>", "</em>"), ("<strong>", "</strong>"), ("<p>", "</p>"), ("<li>", "</li>"), ("<h1>", "</h1>")),
+)
 _QUOTES = (('"', '"', "« ", " »"), ("“", "”", "« ", " »"), ('"', '"', '"', '"'), ("'", "'", "« ", " »"))
 
 
@@ -75,10 +80,12 @@ class Changes:
         self._consonant_names = [name for name in names if name[0].lower() not in _VOWELS]
         self._replaceable = frozenset(self._consonant_names)
         self.kinds: tuple[tuple[Change, int], ...] = (
-            (self.rename, 28),
-            (self.renumber, 12),
-            (self.lower, 16),
-            (self.unfinished, 18),
+            (self.rename, 26),
+            (self.renumber, 11),
+            (self.placed, 18),
+            (self.marked, 6),
+            (self.lower, 13),
+            (self.unfinished, 14),
             (self.list_item, 9),
             (self.quoted, 7),
             (self.with_emoji, 5),
@@ -87,13 +94,23 @@ class Changes:
 
     def rename(self, pair: Pair, source: random.Random) -> Pair | None:
         """Another name, now and then an address or code, in the place of one that both sides have."""
-        first, second = (set(WORD.findall(text)) for text in pair)
-        shared = sorted(word for word in first & second if word in self._replaceable)
-        if not shared:
-            return None
-        word = source.choice(shared)
         other = source.choice(self._consonant_names) if source.random() < 0.8 else self._verbatim(source)
-        return _both(pair, lambda text: re.sub(rf"\b{re.escape(word)}\b", lambda _: other, text))
+        return self._in_place_of_a_name(pair, lambda _: other, source)
+
+    def placed(self, pair: Pair, source: random.Random) -> Pair | None:
+        """A placeholder in the place of a number or name that both sides have."""
+        other = self._verbatim.placeholder(source)
+        first, second = (_NUMBER.findall(text) for text in pair)
+        if len(first) == 1 and first == second:
+            return _both(pair, lambda text: _NUMBER.sub(lambda _: other, text))
+        return self._in_place_of_a_name(pair, lambda _: other, source)
+
+    def marked(self, pair: Pair, source: random.Random) -> Pair | None:
+        """Markup around everything or around a name that both sides have."""
+        opening, closing = source.choice(_MARKUP)
+        if source.random() < 0.5:
+            return _both(pair, lambda text: f"{opening}{text}{closing}")
+        return self._in_place_of_a_name(pair, lambda name: f"{opening}{name}{closing}", source)
 
     def renumber(self, pair: Pair, source: random.Random) -> Pair | None:
         """Other numbers, as long and the same on both sides."""
@@ -133,6 +150,14 @@ class Changes:
         """With a URL, an e-mail address or code after it."""
         address = self._verbatim(source)
         return _both(pair, lambda text: f"{text} {address}")
+
+    def _in_place_of_a_name(self, pair: Pair, other: Callable[[str], str], source: random.Random) -> Pair | None:
+        first, second = (set(WORD.findall(text)) for text in pair)
+        shared = sorted(word for word in first & second if word in self._replaceable)
+        if not shared:
+            return None
+        name = source.choice(shared)
+        return _both(pair, lambda text: re.sub(rf"\b{re.escape(name)}\b", lambda _: other(name), text))
 
     def form(self, pair: Pair, source: random.Random) -> Pair:
         """As it is, or changed in form alone."""

@@ -1,4 +1,4 @@
-"""Telephone numbers and codes, which a translation copies digit by digit, alone and inside sentences.
+"""Telephone numbers, codes and versions, which a translation copies digit by digit, alone and inside sentences.
 
 Groups of two or three digits look like amounts, and a model that has seen few of them writes "05,34,710,054".
 """
@@ -14,18 +14,10 @@ _TELEPHONES = (
     *("000-0000", "(000) 000-0000", "000-000-0000", "+00 00 0000 0000", "0000 000 000", "+000 000 00 00"),
 )
 _CODES = (
-    "0000",
-    "00000",
-    "000000",
-    "0000000",
-    "00000000",
-    "A000",
-    "AA-0000",
-    "A00-000",
-    "0000-00000",
-    "#00000",
+    *("0000", "00000", "000000", "0000000", "00000000", "A000", "AA-0000", "A00-000", "0000-00000", "#00000"),
     "AA 0000",
 )
+_VERSIONS = ("0.0.0", "0.00.0", "0.0.00", "v0.0.0", "v0.00")
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 _WITH_TELEPHONE = (
     ("{}", "{}"),
@@ -52,6 +44,13 @@ _WITH_CODE = (
     ("Type {} to unlock the box.", "Tapez {} pour déverrouiller la boîte."),
 )
 
+_WITH_VERSION = (
+    ("Version {}", "Version {}"),
+    ("Please install version {}.", "Veuillez installer la version {}."),
+    ("{} is out.", "{} est sortie."),
+    ("This was fixed in {}.", "Cela a été corrigé dans {}."),
+)
+
 
 def telephone(source: random.Random) -> Pair:
     """``05 34 71 00 54`` or another way to write one, the same in both languages."""
@@ -59,8 +58,9 @@ def telephone(source: random.Random) -> Pair:
 
 
 def code(source: random.Random) -> Pair:
-    """``AB-4471`` or ``338333``: one in two has digits that stand more than once."""
-    return _mention(_WITH_CODE, _CODES, source)
+    """``AB-4471`` or ``338333``: one in two has digits that stand more than once; one in four is a version."""
+    templates, patterns = (_WITH_VERSION, _VERSIONS) if source.random() < 0.25 else (_WITH_CODE, _CODES)
+    return _mention(templates, patterns, source)
 
 
 def _mention(templates: tuple[Pair, ...], patterns: tuple[str, ...], source: random.Random) -> Pair:

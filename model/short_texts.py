@@ -30,6 +30,7 @@ _WITH_PRICE = (
     ("The price is {}.", "Le prix est de {}."),
     ("Price: {}", "Prix : {}"),
 )
+_EVENING = 6
 _WITH_TIME = (
     ("It is {}.", "Il est {}."),
     ("The train leaves at {}.", "Le train part à {}."),
@@ -70,9 +71,19 @@ def price(source: random.Random) -> Pair:
 
 
 def time(source: random.Random) -> Pair:
-    """``9:05`` and ``9 h 05``."""
-    hour, minute = source.randint(0, 23), source.randint(0, 59)
-    return filled(_WITH_TIME, (f"{hour}:{minute:02d}", f"{hour} h {minute:02d}"), source)
+    """``9:05`` and ``9 h 05``, or ``9:05 pm`` and ``9 h 05 du soir``."""
+    minute = source.randint(0, 59)
+    if source.random() < 0.5:
+        hour, english_half, french_half = source.randint(0, 23), "", ""
+    else:
+        hour = source.randint(1, 11)
+        afternoon = source.random() < 0.5
+        english_half = source.choice((" pm", " p.m.", " PM") if afternoon else (" am", " a.m.", " AM"))
+        french_half = (" de l'après-midi" if hour < _EVENING else " du soir") if afternoon else " du matin"
+    french = f"{hour} h {minute:02d}{french_half}"
+    english, french = filled(_WITH_TIME, (f"{hour}:{minute:02d}{english_half}", french), source)
+    # The point of "p.m." ends a sentence, too.
+    return english.replace("m..", "m."), french
 
 
 def date(source: random.Random) -> Pair:
@@ -95,7 +106,7 @@ class ShortTexts:
     def __call__(self, source: random.Random) -> Pair:
         """One pair."""
         kinds = (self._phrase, self._word, self._mention, quantity, price, time, date, telephone, code)
-        return source.choices(kinds, (26, 22, 14, 12, 6, 3, 5, 7, 5))[0](source)
+        return source.choices(kinds, (26, 22, 14, 11, 6, 5, 5, 6, 5))[0](source)
 
     def _phrase(self, source: random.Random) -> Pair:
         return source.choice(self._phrases)

@@ -1,4 +1,4 @@
-"""What a translation copies as it stands: made-up addresses, file names and code, alone and inside sentences.
+"""What a translation copies as it stands: made-up addresses, file names, code and placeholders, alone and in sentences.
 
 Half of their parts are words of either language, so that a model learns to leave words alone there.
 """
@@ -35,6 +35,16 @@ _MENTIONS = (
     ("For more, see {}", "Pour en savoir plus, voir {}"),
     ("Visit {}.", "Visitez {}."),
     ("Go to {} and sign in.", "Allez sur {} et connectez-vous."),
+)
+_PLACEHOLDERS = (
+    ("{", "}"),
+    ("{", "}"),
+    ("{{", "}}"),
+    ("{{ ", " }}"),
+    ("${", "}"),
+    ("%{", "}"),
+    ("%(", ")s"),
+    ("[", "]"),
 )
 _LETTERS_TO = (
     ("Write to us at {}.", "Écrivez-nous à {}."),
@@ -79,6 +89,14 @@ class Verbatim:
                 f"--{one}-{two}",
             )
         )
+
+    def placeholder(self, source: random.Random) -> str:
+        """What software and letters put in the place of a name or number."""
+        if source.random() < 0.3:
+            return source.choice(("%s", "%d", "%1$s", "{0}", "{1}", "{}", "$1"))
+        opening, closing = source.choice(_PLACEHOLDERS)
+        parts = [self._part(source) for _ in range(source.choice((1, 1, 2)))]
+        return f"{opening}{'_'.join(parts)}{closing}"
 
     def mention(self, source: random.Random) -> Pair:
         """A sentence with one of them inside, one in four with an e-mail address."""

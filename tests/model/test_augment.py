@@ -79,6 +79,27 @@ def test_both_sides_change_alike(kind: str, holds: Callable[[Pair], bool]) -> No
         assert holds(changed)
 
 
+def test_a_placeholder_stands_for_the_number_or_the_name_on_both_sides() -> None:
+    for pair, before, after in (
+        (PAIR, "Tom has ", " cats."),
+        (("Tom has cats.", "Tom a des chats."), "", " has cats."),
+    ):
+        drawn = [change("placed", pair, seed) for seed in range(40)]
+        placed = [first.removeprefix(before).removesuffix(after) for first, _ in filter(None, drawn)]
+        assert len(placed) == 40
+        assert all(one and word in one[1] for one, word in zip(drawn, placed, strict=True))
+        assert {"%s", "{0}"} < set(placed)
+        assert any(word.startswith("{{") for word in placed)
+    assert change("placed", ("It rains.", "Il pleut.")) is None
+
+
+def test_markup_stands_around_a_name_or_everything_on_both_sides() -> None:
+    drawn = [change("marked", seed=seed) for seed in range(80)]
+    assert ("**Tom has 25 cats.**", "**Tom a 25 chats.**") in drawn
+    assert ("**Tom** has 25 cats.", "**Tom** a 25 chats.") in drawn
+    assert ("<p>Tom has 25 cats.</p>", "<p>Tom a 25 chats.</p>") in drawn
+
+
 def test_as_many_pairs_as_asked_for_and_the_same_each_time() -> None:
     first, second = (list(augmented([PAIR, ("Yes.", "Oui.")], Changes(NAMES, VERBATIM), SHORT, 200)) for _ in range(2))
     assert first == second

@@ -22,5 +22,5 @@ def test_numbers_are_written_in_many_ways() -> None:
     for pattern in (r"\d\d \d\d \d\d \d\d \d\d", r"\d{3}-\d{4}", r"\(\d{3}\) ", r"\+\d\d ", r"\b\d{10}\b"):
         assert any(re.search(pattern, number) for number in numbers), pattern
     codes = [code(random.Random(seed))[0] for seed in range(500)]
-    for pattern in (r"\b[A-Z]{2}-\d{4}", r"#\d{5}", r"(\d)\1", r"\b\d{8}\b"):
+    for pattern in (r"\b[A-Z]{2}-\d{4}", r"#\d{5}", r"(\d)\1", r"\b\d{8}\b", r"\bv?\d\.\d\.\d"):
         assert any(re.search(pattern, one) for one in codes), pattern

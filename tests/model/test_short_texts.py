@@ -37,6 +37,17 @@ def test_the_first_of_a_month_is_an_ordinal_in_french() -> None:
     assert not any(re.search(r"\b1 [a-zé]", french) for _, french in (date(random.Random(seed)) for seed in range(500)))
 
 
+def test_halves_of_the_day_have_their_french_names() -> None:
+    drawn = [time(random.Random(seed)) for seed in range(600)]
+    halves = {"m": "du matin", "a": "de l'après-midi", "e": "du soir"}
+    for english, french in drawn:
+        found = re.search(r"(\d+):\d\d ([ap])\.?m", english, re.IGNORECASE)
+        half = found and ("m" if found[2].lower() == "a" else "a" if int(found[1]) < 6 else "e")
+        assert [name for name in halves if halves[name] in french] == ([half] if half else [])
+    assert not any(".." in text for pair in drawn for text in pair)
+    assert any("p.m." in english for english, _ in drawn)
+
+
 def test_every_kind_is_drawn() -> None:
     short = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")], Verbatim([]))
     source = random.Random(3)
