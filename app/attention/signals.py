@@ -1,5 +1,6 @@
 """What deserves a second look in a translation: hints with their places, not a measure of quality."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ CAPTION = (
 """Goes with every signal that comes from attention."""
 
 SignalKind = Literal[
-    "ignored_source", "unsourced_target", "repetition", "copy_through", "changed_number", "low_logprob"
+    "ignored_source", "unsourced_target", "repetition", "copy_through", "changed_number", "changed_code", "low_logprob"
 ]
 Side = Literal["source", "target"]
 Span = tuple[int, int]
@@ -49,6 +50,20 @@ class Thresholds:
 _FEWEST_DIGITS = 2
 # Words that good French and English says twice in a row.
 _DOUBLED = frozenset({"nous", "vous", "had", "that"})
+
+
+# What nobody writes anew in another language. The end of an address is no punctuation of the sentence.
+_CODE = re.compile(
+    r"""(?:https?://|www\.)\S*[\w/]     # an address of a page
+    | [\w.+-]+@[\w-]+(?:\.[\w-]+)+    # of a mailbox
+    | \{+[^{}\s]*\}+                  # placeholders: {name}, {{0}}
+    | %(?:\(\w+\)|\d+\$)?[sd]\b       # %s, %(name)s, %1$s
+    | \$\{?[A-Za-z_]\w*\}?            # $name, ${name}
+    | </?[A-Za-z][^<>\s]*>             # <b>, </b>
+    | \w+(?:_\w+)+ | \w+\(\)           # snake_case, call()
+    """,
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True)
@@ -116,6 +131,8 @@ def find_signals(
         *_copied(source, target, thresholds.copied_words),
         *_changed_numbers("source", source, target),
         *_changed_numbers("target", target, source),
+        *_changed_code("source", source, target),
+        *_changed_code("target", target, source),
         *_unlikely(log_probs, target, thresholds.low_logprob),
     ]
     eos_mass = float(cross[alignment.rule.layer].mean(axis=0)[:, -1].mean())
@@ -198,6 +215,33 @@ def _changed_numbers(side: Side, here: Sequence[SignalWord], there: Sequence[Sig
         number = _digits(word)
         if len(number) >= _FEWEST_DIGITS and number not in digits:
             yield Signal("changed_number", side, index, index, word.span, 0.0, 1.0)
+
+
+def _changed_code(side: Side, here: Sequence[SignalWord], there: Sequence[SignalWord]) -> Iterator[Signal]:
+    """Addresses, placeholders, tags and code that do not stand on the other side just so."""
+    runs = list(_runs(here))
+    other = " ".join(_written(there, run) for run in _runs(there)) if runs else ""
+    for run in runs:
+        start = here[run.start].span[0]
+        for found in _CODE.finditer(_written(here, run)):
+            if found[0] not in other:
+                first, last = start + found.start(), start + found.end()
+                words = [index for index in run if here[index].span[0] < last and here[index].span[1] > first]
+                span = (here[words[0]].span[0], here[words[-1]].span[1])
+                yield Signal("changed_code", side, words[0], words[-1], span, 0.0, 1.0)
+
+
+def _runs(words: Sequence[SignalWord]) -> Iterator[range]:
+    """Words with nothing between them, by index."""
+    start = 0
+    for index in range(1, len(words) + 1):
+        if index == len(words) or words[index].span[0] != words[index - 1].span[1]:
+            yield range(start, index)
+            start = index
+
+
+def _written(words: Sequence[SignalWord], run: range) -> str:
+    return "".join(words[index].text for index in run)
 
 
 def _digits(word: SignalWord) -> str:

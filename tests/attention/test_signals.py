@@ -1,8 +1,11 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from app.attention.alignment import Alignment, AlignmentRule
 from app.attention.signals import Signal, SignalWord, Thresholds, find_signals
+from app.text.words import word_spans
 
 DEFAULTS = Thresholds()
 
@@ -15,14 +18,19 @@ def words(text: str) -> list[SignalWord]:
     return found
 
 
+def real_words(text: str) -> list[SignalWord]:
+    return [SignalWord(text[slice(*span)], span, (index,)) for index, span in enumerate(word_spans(text, "en"))]
+
+
 def signals(
     source: str,
     target: str,
     soft: list[list[float]] | None = None,
     log_prob: float = 0.0,
     thresholds: Thresholds = DEFAULTS,
+    cut: Callable[[str], list[SignalWord]] = words,
 ) -> list[Signal]:
-    given, written = words(source), words(target)
+    given, written = cut(source), cut(target)
     weights = np.full((len(written), len(given)), 0.5) if soft is None else np.array(soft)
     alignment = Alignment(AlignmentRule(0), weights.astype(np.float32), (), weights.astype(np.float32))
     cross = np.full((1, 2, len(written) + 1, len(given) + 1), 0.25, dtype=np.float32)
@@ -93,6 +101,28 @@ def test_numbers_whose_digits_are_not_on_the_other_side(
 ) -> None:
     found = [one for one in signals(source, target) if one.kind == "changed_number"]
     assert [(one.side, one.first) for one in found] == expected
+
+
+CODE = "{name} %s https://a.fr/b?c=1 jo@a.org ${x} <b> </b> a_b run() {{0}} %(n)d www.a.fr"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        (CODE, f"({CODE}) !", []),
+        ("Hello {name}!", "Bonjour <name !", [("source", "{name}")]),
+        ("Hello {name}.", "Bonjour {nom}.", [("source", "{name}"), ("target", "{nom}")]),
+        ("your %s, 100% sure", "votre % de, sûr à 100 %", [("source", "%s")]),
+        ("(see www.a.fr/b).", "(voir www.a.fr)", [("source", "www.a.fr/b")]),
+        ("Click <b>Save</b>", "Cliquez <b>Enregistrer", [("source", "</b>")]),
+        ("It costs $15 and/or 5 < 6 {", "Cela coûte 15 $", []),
+        ("call a_b()", "appelez a_c()", [("source", "a_b"), ("target", "a_c")]),
+    ],
+)
+def test_code_that_is_not_on_the_other_side(source: str, target: str, expected: list[tuple[str, str]]) -> None:
+    texts = {"source": source, "target": target}
+    found = [one for one in signals(source, target, cut=real_words) if one.kind == "changed_code"]
+    assert [(one.side, texts[one.side][slice(*one.span)]) for one in found] == expected
 
 
 def test_words_that_the_model_finds_unlikely() -> None:

@@ -13,6 +13,7 @@ const KINDS = {
   repetition: ["Said twice", "The translation repeats itself where the source does not."],
   copy_through: ["Left as it was", "Several words in a row stand in the translation just as in the source."],
   changed_number: ["Digits differ", "The digits of this number do not stand in a row on the other side. It is wrong there, missing, or written out."],
+  changed_code: ["Not copied", "This address, placeholder, tag or piece of code does not stand on the other side just so."],
   low_logprob: ["Unlikely", "The model thought this word improbable here. This is the plainest sign of trouble."],
 };
 
@@ -102,7 +103,7 @@ function withoutOverlaps(found) {
     other.kind === signal.kind && other.side === signal.side && other.words[1] >= signal.words[0] && other.words[0] <= signal.words[1]));
 }
 
-const COUNTED = new Set(["repetition", "copy_through", "changed_number"]);
+const COUNTED = new Set(["repetition", "copy_through", "changed_number", "changed_code"]);
 
 function note(sentence, signal, go) {
   const [title, why] = KINDS[signal.kind] ?? [signal.kind, ""];
