@@ -73,6 +73,7 @@ class Running:
         stop: takes no more requests and returns when the running ones are answered; may be called twice.
         metrics: what ``GET /metrics`` tells of the engine.
         failed: whether the engine has failed for good.
+        default_length_penalty: as ``default_beam_size``.
     """
 
     service: TranslationService
@@ -80,6 +81,7 @@ class Running:
     stop: Callable[[], None]
     metrics: Callable[[], Sequence[Metric]] = tuple
     failed: Callable[[], bool] = lambda: False
+    default_length_penalty: float = 1.0
 
 
 def compose(settings: Settings) -> Running:
@@ -115,6 +117,7 @@ def compose(settings: Settings) -> Running:
         stop=lambda: engine.stop(settings.drain_seconds),
         metrics=lambda: engine_metrics(engine.counts()),
         failed=lambda: engine.state is EngineState.FAILED,
+        default_length_penalty=translator_settings.length_penalty,
     )
 
 
@@ -178,7 +181,9 @@ def _request_limits(settings: Settings, running: Running) -> RequestLimits:
         max_texts=settings.max_texts,
         max_characters=settings.max_characters,
         max_beam_size=settings.max_beam_size,
+        max_sentences=settings.queue_sentences,
         default_beam_size=running.default_beam_size,
+        default_length_penalty=running.default_length_penalty,
         max_attention_values=settings.max_attention_values,
     )
 

@@ -76,7 +76,8 @@ def pair_texts(request: ExplainRequest, tokenizer: Tokenizer, limits: ModelLimit
     many, else each line as it stands. Otherwise the two texts are one pair.
 
     Raises:
-        InvalidInput: a line or text that would be a pair as it stands is longer than the model reads.
+        InvalidInput: a line or text that would be a pair as it stands is longer than the model reads; or
+            ``target_text`` translates a blank text.
         TooLarge: a sentence of ``target_text`` has more pieces than the model writes.
     """
 
@@ -91,6 +92,9 @@ def pair_texts(request: ExplainRequest, tokenizer: Tokenizer, limits: ModelLimit
     if request.target_text is None:
         alone = source.sentences((0, len(request.text)))
         return TextPairs(request.text, None, tuple(_pair(request, tokenizer, one, None) for one in alone))
+    if request.target_text.strip() and not request.text.strip():
+        message = "text: is blank, target_text is not: there is nothing that it could be the translation of"
+        raise InvalidInput(message, field="text", limit="text that is not blank", value=request.text)
     target = _Side(request.target_text, request.target, target_pieces, limits.target_len - 1)
     pairs = [_pair(request, tokenizer, *both) for both in _pair_sentences(source, target)]
     for pair in pairs:

@@ -14,7 +14,8 @@ class Part:
     """One sentence of a text.
 
     Attributes:
-        source_ids: what the encoder reads; None where the sentence is copied.
+        source_ids: what the encoder reads; None where the sentence is copied, because there is nothing to translate
+            or because the model does not know most of its letters.
         recased: whether they are of the sentence in small letters, because it stands in capitals.
     """
 
@@ -32,7 +33,7 @@ def read_text(text: str, languages: tuple[str, str], tokenizer: Tokenizer, longe
 
     parts = []
     for sentence in split(text, languages[0], lambda candidate: len(encode(candidate)) <= longest):
-        if is_translatable(sentence.text):
+        if is_translatable(sentence.text) and tokenizer.knows_letters_of(sentence.text):
             recased = stands_in_capitals(sentence.text)
             parts.append(Part(sentence.text, sentence.span, encode(sentence.text), recased))
         else:

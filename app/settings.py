@@ -77,7 +77,7 @@ class Settings(BaseSettings):
         default=4_096,
         ge=1,
         le=1_000_000,
-        description="Most sentences that wait to be decoded; more are answered with 429.",
+        description="Most sentences that wait to be decoded; more are answered with 429, more in one request with 413.",
     )
     deadline_seconds: float = Field(
         default=60, gt=0, le=3_600, description="Seconds until an unfinished request is answered with 504."

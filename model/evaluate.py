@@ -40,14 +40,17 @@ def translate_lines(
     def fits(text: str) -> bool:
         return len(read_ids(tokenizer, text, direction.source, direction.target)) <= model.limits.source_len
 
+    def is_read(sentence: Sentence) -> bool:
+        return is_translatable(sentence.text) and tokenizer.knows_letters_of(sentence.text)
+
     by_line = [split(line, direction.source, fits) for line in lines]
-    chosen = [sentence for sentences in by_line for sentence in sentences if is_translatable(sentence.text)]
+    chosen = [sentence for sentences in by_line for sentence in sentences if is_read(sentence)]
     sources = [read_ids(tokenizer, sentence.text, direction.source, direction.target) for sentence in chosen]
     hypotheses = zip(chosen, search_all(model, sources, options), strict=True)
     found = iter([written_text(tokenizer, best.ids, stands_in_capitals(one.text)) for one, best in hypotheses])
 
     def replacement(sentence: Sentence) -> str:
-        return (next(found) if is_translatable(sentence.text) else "") or sentence.text
+        return (next(found) if is_read(sentence) else "") or sentence.text
 
     return [
         join(line, [sentence.span for sentence in sentences], [replacement(sentence) for sentence in sentences])[0]

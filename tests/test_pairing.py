@@ -18,6 +18,12 @@ def tokenizer() -> Tokenizer:
     return Tokenizer(Settings().model / TOKENIZER_FILE)
 
 
+def test_a_translation_of_a_blank_text_is_refused(tokenizer: Tokenizer) -> None:
+    with pytest.raises(InvalidInput, match=r"^text: is blank, target_text is not"):
+        paired(tokenizer, " \n", "Le chat dort.")
+    assert paired(tokenizer, " \n", " ") == []
+
+
 def paired(tokenizer: Tokenizer, text: str, target_text: str) -> list[tuple[str, str]]:
     request = ExplainRequest(text, "en", "fr", target_text, ExplanationRequest(None, alignment=True))
     found = pair_texts(request, tokenizer, LIMITS)
@@ -71,7 +77,6 @@ def paired(tokenizer: Tokenizer, text: str, target_text: str) -> list[tuple[str,
         ("One. Two.\nThree.", "Un, deux.", [("One. Two.\nThree.", "Un, deux.")]),
         (" One. Two. ", " Un, deux.", [("One. Two.", "Un, deux.")]),
         ("One.", "", [("One.", "")]),
-        (" ", "Un.", []),
         # Together too long for one pair, by lines they are not.
         (f"{LONG}.\nOne. Two.", f"{LONG}.\nUn, deux.", [(f"{LONG}.", f"{LONG}."), ("One. Two.", "Un, deux.")]),
     ],

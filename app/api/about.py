@@ -58,8 +58,10 @@ class RequestLimitsAnswer(BaseModel):
 
     max_texts: int = Field(description="Most texts.")
     max_characters: int = Field(description="Most characters (code points) in all texts together.")
+    max_sentences: int = Field(description="Most sentences in all texts together; more are answered with 413.")
     max_beam_size: int = Field(description="Most hypotheses per sentence.")
     default_beam_size: int = Field(description="Hypotheses per sentence where the request does not say.")
+    default_length_penalty: float = Field(description="`length_penalty` where the request does not say.")
     max_attention_values: int = Field(
         description="Most attention weights in one JSON answer; base64 and npz may hold 50 times as many."
     )
@@ -111,8 +113,10 @@ _EXAMPLE_INFO = {
     "limits": {
         "max_texts": 128,
         "max_characters": 50_000,
+        "max_sentences": 4_096,
         "max_beam_size": 16,
         "default_beam_size": 4,
+        "default_length_penalty": 1.0,
         "max_attention_values": 200_000,
     },
 }

@@ -54,7 +54,9 @@ class SegmentAnswer(BaseModel):
 class TranslationAnswer(BaseModel):
     """One text, translated."""
 
-    text: str = Field(description="The translation, with the white space and line breaks of the request's text.")
+    text: str = Field(
+        description="The translation, with the line breaks of the request's text and its white space between sentences."
+    )
     source: str = Field(description="Language of the request's text.")
     target: str = Field(description="Language of the translation.")
     segments: list[SegmentAnswer] = Field(description="The sentences, in order.")
@@ -123,7 +125,7 @@ def _segment(segment: Segment) -> SegmentAnswer:
         source=_segment_text(segment.source),
         target=_segment_text(segment.target),
         log_prob=_rounded(segment.log_prob),
-        score=_rounded(segment.score),
+        score=None if segment.score is None else _significant(segment.score),
         finish_reason=segment.finish_reason,
         alternatives=[_alternative(alternative) for alternative in segment.alternatives],
         recased=segment.recased,
@@ -138,8 +140,13 @@ def _alternative(alternative: Alternative) -> AlternativeAnswer:
     return AlternativeAnswer(
         text=alternative.text,
         log_prob=round(alternative.log_prob, _DECIMALS),
-        score=round(alternative.score, _DECIMALS),
+        score=_significant(alternative.score),
     )
+
+
+def _significant(score: float) -> float:
+    """Hypotheses are ranked by it, and a high length penalty makes it tiny."""
+    return float(f"{score:.{_DECIMALS}g}")
 
 
 def _rounded(value: float | None) -> float | None:

@@ -173,9 +173,9 @@ class SignalAnswer(BaseModel):
 
     kind: SignalKind = Field(
         description="`ignored_source`: little weight went there; `unsourced_target`: it looks at no source word; "
-        "`repetition`; `copy_through`: left as in the source; `changed_number`: its digits do not stand on the other "
-        "side; `changed_code`: an address, placeholder, tag or piece of code that does not; `low_logprob`: unlikely to "
-        "the model."
+        "`repetition`; `copy_through`: left as in the source; `changed_number`: a number of two digits or more that "
+        "does not stand on the other side; `changed_code`: an address, placeholder, tag or piece of code that does "
+        "not; `low_logprob`: unlikely to the model."
     )
     side: Literal["source", "target"] = Field(description="Where it is.")
     words: tuple[int, int] = Field(description="First and last word, by index.")

@@ -21,7 +21,9 @@ def _without_lone_surrogates(text: str) -> str:
 Text = Annotated[
     str,
     AfterValidator(_without_lone_surrogates),
-    Field(description="A text, as long as `/info` allows; line breaks and white space are kept."),
+    Field(
+        description="A text, as long as `/info` allows; line breaks, tabs and white space between sentences are kept."
+    ),
 ]
 _Indices = Annotated[
     list[Annotated[int, Field(ge=-1_000, le=1_000)]],

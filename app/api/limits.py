@@ -15,15 +15,19 @@ class RequestLimits:
     Attributes:
         max_texts: most texts.
         max_characters: most code points in all texts together.
+        max_sentences: most sentences in all texts together; checked when they have been split.
         max_beam_size: most hypotheses per sentence.
         default_beam_size: hypotheses per sentence where the request does not say.
+        default_length_penalty: likewise.
         max_attention_values: most attention weights in one JSON answer; known, and so checked, only after decoding.
     """
 
     max_texts: int
     max_characters: int
+    max_sentences: int
     max_beam_size: int
     default_beam_size: int
+    default_length_penalty: float
     max_attention_values: int
 
 

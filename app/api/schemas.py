@@ -54,7 +54,8 @@ class TranslateBody(BaseModel):
         ge=0,
         le=10,
         allow_inf_nan=False,
-        description="`score` is `log_prob` divided by the length to this power: the higher, the longer the text.",
+        description="`score` is `log_prob` divided by the length to this power: the higher, the longer the text. The "
+        "length counts the pieces and the end of sentence. Default: see `/info`.",
     )
     alternatives: int = Field(
         default=0, ge=0, description="How many other hypotheses to return for every sentence; below `beam_size`."

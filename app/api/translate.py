@@ -33,7 +33,8 @@ async def translate(
 ) -> Response:
     """Translates one text or several.
 
-    Paragraphs, line breaks and white space survive; no text is ever cut off. Every sentence comes with its
+    Paragraphs, line breaks, columns and the white space between sentences survive; all text is translated or
+    copied, and `finish_reason` says where the model did not come to an end. Every sentence comes with its
     pieces, its log-probability and, if asked for, the attention of every layer and head that led to it.
     """
     wanted = body.to_domain()

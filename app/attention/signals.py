@@ -48,6 +48,8 @@ class Thresholds:
 
 # One digit is often written out ("2 enfants", "two children"), more seldom are.
 _FEWEST_DIGITS = 2
+# Of a number written in groups ("1 250 000").
+_MOST_GROUPS = 8
 # Words that good French and English says twice in a row.
 _DOUBLED = frozenset({"nous", "vous", "had", "that"})
 
@@ -61,6 +63,7 @@ _CODE = re.compile(
     | \$\{?[A-Za-z_]\w*\}?            # $name, ${name}
     | </?[A-Za-z][^<>\s]*>             # <b>, </b>
     | \w+(?:_\w+)+ | \w+\(\)           # snake_case, call()
+    | \ufffd+                         # bytes that spell nothing
     """,
     re.VERBOSE,
 )
@@ -206,15 +209,25 @@ def _copied(source: Sequence[SignalWord], target: Sequence[SignalWord], fewest: 
 
 
 def _changed_numbers(side: Side, here: Sequence[SignalWord], there: Sequence[SignalWord]) -> Iterator[Signal]:
-    """Numbers whose digits do not stand in a row on the other side, however those are grouped there.
+    """Numbers that do not stand on the other side, however their digits are grouped there.
 
     ``8,733`` and ``8 733`` are the same, ``8 73`` is not; one that is written out or Roman is taken for changed.
     """
-    digits = "".join(_digits(word) for word in there)
+    other = {number for _, number in _numbers(there)}
+    kept = {index for words, number in _numbers(here) if number in other for index in words}
     for index, word in enumerate(here):
-        number = _digits(word)
-        if len(number) >= _FEWEST_DIGITS and number not in digits:
+        if len(_digits(word)) >= _FEWEST_DIGITS and index not in kept:
             yield Signal("changed_number", side, index, index, word.span, 0.0, 1.0)
+
+
+def _numbers(words: Sequence[SignalWord]) -> Iterator[tuple[range, str]]:
+    """Words next to each other that may be one number, by index, and its digits."""
+    digits = list(map(_digits, words))
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + _MOST_GROUPS, len(words)) + 1):
+            if not digits[end - 1]:
+                break
+            yield range(start, end), "".join(digits[start:end])
 
 
 def _changed_code(side: Side, here: Sequence[SignalWord], there: Sequence[SignalWord]) -> Iterator[Signal]:

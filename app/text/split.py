@@ -10,7 +10,9 @@ from app.text.emoji import EMOJI, after_emoji, between_emoji
 from app.text.fitting import cut_to_fit
 from app.text.segments import is_translatable
 
-_LINE = re.compile("[^\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]+")
+# Line breaks part sentences, and so do what parts the columns of a table: tabs and three spaces or more.
+_LINE = re.compile("(?:(?! {3})[^\n\r\v\f\t\x1c\x1d\x1e\x85\u2028\u2029])+")
+_TABLE_EDGE = re.compile(r"(?<!\S)\|+(?!\S)")
 
 # The segmenter's time grows with the square of unbalanced quotes, so it never sees more than this at once.
 _WINDOW = 4_000
@@ -23,7 +25,7 @@ _BULLET = (
     r"[-*+#>\u00b7\u2010-\u2015\u2022\u2023\u2043\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
     r"\u200d\ufe0f\U000e0020-\U000e007f]{1,16}|[\d#*]\ufe0f?\u20e3"
 )
-_NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\(\d{1,3}\)|\[\d{1,3}\]"
+_NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\(\d{1,3}\)|\[(?:\d{1,3}|[ xX])\]|\d{1,2}(?:\.\d{1,2}){2,4}"
 _LINE_MARK = re.compile(rf"\s*(?:(?:{_BULLET}|{_NUMBER})\s+)+")
 
 # The segmenter fails on a capital letter, a space that is not ASCII, and a full stop.
@@ -53,7 +55,10 @@ class Sentence:
 
 
 def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentence]:
-    """Splits ``text`` into sentences; every line break ends one, and only white space lies between them.
+    """Splits ``text`` into sentences; only white space lies between them.
+
+    Every line break ends one, and so does what parts columns: a tab, three spaces, a ``|`` between spaces, which
+    stands alone.
 
     A mark that begins a line ("-", "1.", "##", an emoji) stands alone, so that it is copied and what follows is
     translated as if it began the line. So do emoji at either end of a sentence, see ``between_emoji``.
@@ -79,10 +84,20 @@ def _line_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
     body = mark.end() if mark and is_translatable(line[mark.end() :]) else 0
     if body:
         yield 0, body
-    for start, end in _sentence_spans(line[body:], language):
-        start, end = body + start, body + end
-        first, last = (start + place for place in between_emoji(line[start:end], language))
-        yield from (span for span in ((start, first), (first, last), (last, end)) if span[0] < span[1])
+    for cell_start, cell_end in _cells(line, body):
+        for start, end in _sentence_spans(line[cell_start:cell_end], language):
+            start, end = cell_start + start, cell_start + end
+            first, last = (start + place for place in between_emoji(line[start:end], language))
+            yield from (span for span in ((start, first), (first, last), (last, end)) if span[0] < span[1])
+
+
+def _cells(line: str, start: int) -> Iterator[tuple[int, int]]:
+    """From ``start`` on, cells of a table and the edges between them; a line that is no table is one cell."""
+    for edge in _TABLE_EDGE.finditer(line, start):
+        yield start, edge.start()
+        yield edge.span()
+        start = edge.end()
+    yield start, len(line)
 
 
 def _sentence_spans(line: str, language: str) -> Iterator[tuple[int, int]]:

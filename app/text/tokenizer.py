@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import sentencepiece
@@ -45,11 +45,19 @@ class Tokenizer:
             eos=self._processor.eos_id(),
         )
         self.vocab_size: int = self._processor.vocab_size()
+        ids = range(self.vocab_size)
+        written = (self._processor.id_to_piece(index) for index in ids if not self._processor.is_byte(index))
+        self._alphabet = frozenset(chain.from_iterable(written))
 
     def encode(self, text: str) -> list[int]:
         """Ids of the pieces of ``text``, without tag and end of sentence."""
         ids: list[int] = self._processor.encode(text)
         return ids
+
+    def knows_letters_of(self, text: str) -> bool:
+        """Whether at least half of the letters of ``text`` stand in pieces; of the others a model knows only bytes."""
+        letters = [character for character in normalise(text) if character.isalpha()]
+        return 2 * sum(map(self._alphabet.__contains__, letters)) >= len(letters)
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """``encode`` of many texts at once, on all cores."""

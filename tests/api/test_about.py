@@ -18,8 +18,10 @@ def test_languages_info_and_health() -> None:
         assert info["limits"] == {
             "max_texts": 7,
             "max_characters": 50_000,
+            "max_sentences": 4_096,
             "max_beam_size": 16,
             "default_beam_size": 4,
+            "default_length_penalty": 1.0,
             "max_attention_values": 200_000,
         }
 

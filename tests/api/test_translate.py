@@ -1,11 +1,13 @@
 import asyncio
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from app.explanation import ExplanationRequest
 from app.main import Running, create_app
 from app.settings import Settings
-from app.translation import TranslateRequest
+from app.translation import TranslateRequest, TranslateResult
 from tests.api.scripted_service import ScriptedService, client_of
 
 
@@ -49,6 +51,28 @@ def test_answer_has_the_documented_shape() -> None:
             "usage": {"characters": 15, "source_pieces": 3, "target_pieces": 4},
             "offset_unit": "codepoint",
         }
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("score", "answered"), [(-1.2345678e-9, -1.23457e-9), (-0.5, -0.5), (None, None)])
+def test_a_tiny_score_keeps_its_digits(
+    monkeypatch: pytest.MonkeyPatch, score: float | None, answered: float | None
+) -> None:
+    async def scenario() -> None:
+        service = ScriptedService()
+        translate = service.translate
+
+        async def scored(*arguments: Any) -> TranslateResult:
+            result = await translate(*arguments)
+            first = result.translations[0]
+            segments = (replace(first.segments[0], score=score), *first.segments[1:])
+            return replace(result, translations=(replace(first, segments=segments),))
+
+        monkeypatch.setattr(service, "translate", scored)
+        async with client_of(service) as client:
+            response = await client.post("/translate", json={"text": "Hi.", "source": "en", "target": "fr"})
+        assert response.json()["translations"][0]["segments"][0]["score"] == answered
 
     asyncio.run(scenario())
 

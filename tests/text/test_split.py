@@ -73,6 +73,24 @@ def test_lines_symbols_and_scripts(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Name\tThe city\t42\tParis.", ["Name", "The city", "42", "Paris."]),
+        ("\t\tIndented.\tThen this.\t", ["Indented.", "Then this."]),
+        ("Name:    John Smith   here", ["Name:", "John Smith", "here"]),
+        ("     Indented.  Two spaces  inside.", ["Indented.", "Two spaces  inside."]),
+        ("1.\tOpen\n-\tMilk", ["1.", "Open", "-", "Milk"]),
+        ("| Name | The age |", ["|", "Name", "|", "The age", "|"]),
+        ("| --- | --- |", ["|", "---", "|", "---", "|"]),
+        ("The cat. It sleeps | a dog", ["The cat.", "It sleeps", "|", "a dog"]),
+        ("a|b and c || d", ["a|b and c", "||", "d"]),
+    ],
+)
+def test_columns_are_translated_one_by_one(text: str, expected: list[str]) -> None:
+    assert texts(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("- Milk", ["-", "Milk"]),
         ("  * Buy bread.  Then go.", ["*", "Buy bread.", "Then go."]),
         ("1. Open the window.", ["1.", "Open the window."]),
@@ -90,6 +108,9 @@ def test_lines_symbols_and_scripts(text: str, expected: list[str]) -> None:
             "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f Hi",
             ["🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", "Hi"],
         ),
+        ("- [ ] Buy milk", ["- [ ]", "Buy milk"]),
+        ("* [x] Done", ["* [x]", "Done"]),
+        ("1.2.3 Eight.", ["1.2.3", "Eight."]),
         ("- 5", ["- 5"]),
         ("* * *", ["* * *"]),
         ("-- https://example.org", ["-- https://example.org"]),

@@ -12,7 +12,7 @@ const KINDS = {
   unsourced_target: ["Without a source", "This word looks at no source word in particular. It may have been added, or grammar asks for it."],
   repetition: ["Said twice", "The translation repeats itself where the source does not."],
   copy_through: ["Left as it was", "Several words in a row stand in the translation just as in the source."],
-  changed_number: ["Digits differ", "The digits of this number do not stand in a row on the other side. It is wrong there, missing, or written out."],
+  changed_number: ["Digits differ", "This number does not stand on the other side. It is wrong there, missing, or written out."],
   changed_code: ["Not copied", "This address, placeholder, tag or piece of code does not stand on the other side just so."],
   low_logprob: ["Unlikely", "The model thought this word improbable here. This is the plainest sign of trouble."],
 };

@@ -1,0 +1,34 @@
+import pytest
+
+from app.reading import read_text
+from app.settings import Settings
+from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer(Settings().model / TOKENIZER_FILE)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("The cat sleeps.", [True]),
+        ("你好世界。", [False]),
+        ("Привет! Hello.", [False, True]),
+        ("Tokyo (東京) is big.", [True]),
+        ("\u202eمرحبا بالعالم", [False]),
+        ("Œuvre d'été, Zeynep Yılmaz", [True]),
+        ("E\u0301te\u0301", [True]),  # letters with marks of their own
+        ("42 😀", [False]),
+    ],
+)
+def test_what_the_model_cannot_read_is_copied(tokenizer: Tokenizer, text: str, read: list[bool]) -> None:
+    parts = read_text(text, ("en", "fr"), tokenizer, 100)
+    assert [part.source_ids is not None for part in parts] == read
+
+
+def test_no_part_is_longer_than_the_model_reads(tokenizer: Tokenizer) -> None:
+    parts = read_text("the cat and the dog " * 60, ("en", "fr"), tokenizer, 50)
+    assert len(parts) > 4
+    assert max(len(part.source_ids or ()) for part in parts) <= 50
