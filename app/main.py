@@ -38,7 +38,7 @@ from app.runtime.model_directory import (
     ModelDirectory,
     open_model_directory,
 )
-from app.runtime.onnx_step_model import OnnxStepModel
+from app.runtime.onnx_step_model import OnnxStepModel, model_limits
 from app.runtime.providers import RuntimeOptions
 from app.runtime.signal_thresholds import read_signal_thresholds
 from app.settings import Settings
@@ -229,7 +229,7 @@ def _model_info(directory: ModelDirectory, options: RuntimeOptions, precision: s
         provider={"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}[options.resolved_provider()],
         threads=options.threads,
         architecture=dataclasses.asdict(config.architecture),
-        limits=dataclasses.asdict(config.limits),
+        limits=dataclasses.asdict(config.limits) | {"whole_len": model_limits(config).longest_whole},
         certificate=directory.certificate(),
         alignment_layer=_alignment(config).layer,
         alignment_rule=_alignment(config).name,

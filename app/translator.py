@@ -163,7 +163,7 @@ class Translator:
 
     async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
-        languages, longest = (request.source, request.target), self._engine.limits.source_len
+        languages, longest = (request.source, request.target), self._engine.limits.longest_whole
         texts = [
             await asyncio.to_thread(read_text, text, languages, self._tokenizer, longest) for text in request.texts
         ]

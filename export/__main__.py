@@ -37,6 +37,11 @@ def _arguments() -> argparse.Namespace:
         help="where a request does not say (%(default)s)",
     )
     parser.add_argument(
+        "--whole-len",
+        type=int,
+        help="longest source in ids that is translated whole, longer ones in parts (default: all that the model reads)",
+    )
+    parser.add_argument(
         "--alignment-layer",
         type=int,
         help="decoder layer, counted from 0, whose cross-attention aligns words best (default: not measured)",
@@ -59,7 +64,7 @@ def main() -> int:
         model_id=arguments.id or arguments.output.name,
         texts=arguments.texts,
         force=arguments.force,
-        search=SearchDefaults(arguments.beam_size, arguments.length_penalty),
+        search=SearchDefaults(arguments.beam_size, arguments.length_penalty, arguments.whole_len),
         fewest_pairs=FEWEST_PAIRS,
         alignment=AlignmentChoice(arguments.alignment_layer, arguments.alignment_rule),
     )

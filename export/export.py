@@ -45,6 +45,7 @@ from model.transformer import Transformer
 
 _LARGEST_LENGTH_PENALTY = 10
 _CALIBRATED = 500
+_SHORTEST_WHOLE = 10
 _CALIBRATED_AT_RANDOM = 60
 
 
@@ -111,6 +112,9 @@ def export_model(request: ExportRequest) -> dict[str, Any]:
         checkpoint = load_checkpoint(request.checkpoint)
     except ValueError as error:
         raise ExportError([str(error)]) from error
+    whole_len, longest = request.search.whole_len, checkpoint.config.training.max_pieces
+    if whole_len is not None and not _SHORTEST_WHOLE <= whole_len <= longest:
+        raise ExportError([f"the longest whole source must have {_SHORTEST_WHOLE} to {longest} ids, not {whole_len}"])
     layer, layers = request.alignment.layer, checkpoint.config.transformer.decoder_layers
     if layer is not None and not 0 <= layer < layers:
         raise ExportError([f"the alignment layer must be from 0 to {layers - 1}, not {layer}"])

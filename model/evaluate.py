@@ -38,7 +38,7 @@ def translate_lines(
     """Every line as serving would translate it; a sentence that the model turns into nothing is copied."""
 
     def fits(text: str) -> bool:
-        return len(read_ids(tokenizer, text, direction.source, direction.target)) <= model.limits.source_len
+        return len(read_ids(tokenizer, text, direction.source, direction.target)) <= model.limits.longest_whole
 
     def is_read(sentence: Sentence) -> bool:
         return is_translatable(sentence.text) and tokenizer.knows_letters_of(sentence.text)

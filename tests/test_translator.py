@@ -39,6 +39,18 @@ def test_a_sentence_translated_to_nothing_is_copied(world: World) -> None:
     assert translation.segments[0].log_prob is None
 
 
+def test_a_sentence_that_is_better_cut_is_translated_in_parts(world: World) -> None:
+    text = "The cat sleeps on the old chair, the dog in the garden, and she reads a book every evening."
+    whole = world.translate(text).translations[0]
+    assert len(whole.segments) == 1
+    whole_len = len(whole.segments[0].source.pieces) + 1
+    world.model.limits = dataclasses.replace(world.model.limits, whole_len=whole_len)
+    parts = world.translate(text).translations[0]
+    cut = text.index(" and")
+    assert [part.source.text for part in parts.segments] == [text[:cut], text[cut + 1 :]]
+    assert parts.text == text
+
+
 def test_capitals_translated_to_nothing_are_copied_as_they_are(world: World) -> None:
     told: list[Progress] = []
     request = TranslateRequest(("PLEASE CLOSE THE DOOR.",), "en", "fr", explain=ExplanationRequest(None, True))

@@ -37,7 +37,10 @@ class ModelDetails(BaseModel):
     provider: str = Field(description="ONNX Runtime execution provider in use.")
     threads: int = Field(description="Threads that compute one step on a CPU.")
     architecture: dict[str, bool | int | str] = Field(description="Sizes and kinds of the network's parts.")
-    limits: dict[str, int] = Field(description="Sizes that the model sets, in pieces.")
+    limits: dict[str, int] = Field(
+        description="Sizes that the model sets, in pieces: the longest sentences that it "
+        "reads and writes, and `whole_len`, beyond which a sentence is translated in parts."
+    )
     alignment_layer: int = Field(description="Decoder layer that alignments read, counted from 0.")
     alignment_rule: RuleName = Field(
         description="`predicted`: by the row that writes a piece; `shifted`: by the next one, which is fed it."
@@ -90,7 +93,7 @@ _EXAMPLE_INFO = {
         "provider": "CPUExecutionProvider",
         "threads": 2,
         "architecture": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 512, "heads": 8},
-        "limits": {"source_len": 256, "target_len": 256},
+        "limits": {"source_len": 256, "target_len": 256, "whole_len": 256},
         "alignment_layer": 5,
         "alignment_rule": "predicted",
         "alignment_measured": False,

@@ -36,6 +36,7 @@ class ModelLimits:
         source_len: longest source in ids, tag and end of sentence included.
         target_len: most pieces that one hypothesis may have, end of sentence included.
         source_multiple: the encoder reads every source padded to a multiple of so many positions.
+        whole_len: longest source that is best translated whole; None: ``source_len``.
     """
 
     vocab_size: int
@@ -44,6 +45,12 @@ class ModelLimits:
     bos_id: int
     eos_id: int
     source_multiple: int = 1
+    whole_len: int | None = None
+
+    @property
+    def longest_whole(self) -> int:
+        """Most ids of a sentence that is not cut."""
+        return self.source_len if self.whole_len is None else self.whole_len
 
 
 class Decoding(Protocol):

@@ -66,10 +66,16 @@ class SpecialPieces:
 
 @dataclass(frozen=True)
 class SearchDefaults:
-    """How to search where a request does not say."""
+    """How to search where a request does not say.
+
+    Attributes:
+        whole_len: a source of more ids is cut and translated in parts, because whole it would come out worse; None:
+            only one that is longer than the model reads.
+    """
 
     beam_size: int
     length_penalty: float
+    whole_len: int | None = None
 
 
 @dataclass(frozen=True)
@@ -239,13 +245,20 @@ def _build_config(stored: dict[str, Any]) -> ModelConfig:
             "architecture": _build(Architecture, stored["architecture"]),
             "limits": _build(Limits, stored["limits"]),
             "special_ids": _build(SpecialPieces, stored["special_ids"]),
-            "search": _build(SearchDefaults, stored["search"]),
+            "search": _search(stored),
             "graphs": {precision: _build(StepGraphs, pair) for precision, pair in stored["graphs"].items()},
             "explain": _build(ExplainGraphs, stored["explain"]),
             "alignment_layer": _layer(stored),
             "alignment_rule": _rule(stored),
         }
     )
+
+
+def _search(stored: dict[str, Any]) -> SearchDefaults:
+    search, longest = _build(SearchDefaults, stored["search"]), stored["limits"]["source_len"]
+    if search.whole_len is not None and not 1 <= search.whole_len <= longest:
+        raise ValueError(f"whole_len is {search.whole_len}, the model reads 1 to {longest} ids")
+    return search
 
 
 def _rule(stored: dict[str, Any]) -> str:

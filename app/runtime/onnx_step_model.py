@@ -266,6 +266,7 @@ def model_limits(config: ModelConfig) -> ModelLimits:
         bos_id=config.special_ids.bos,
         eos_id=config.special_ids.eos,
         source_multiple=names.SOURCE_LEN_MULTIPLE,
+        whole_len=config.search.whole_len,
     )
 
 

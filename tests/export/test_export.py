@@ -17,6 +17,7 @@ from app.engine.hypotheses import Hypothesis, SearchOptions
 from app.engine.step_model import StepModel
 from app.runtime.model_directory import CONFIG_FILE, WEIGHTS_FILE, SearchDefaults, open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel
+from app.runtime.providers import RuntimeOptions
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
 from export.__main__ import main
 from export.calibrate import MEMORY, PROJECTION_INPUT, Pair
@@ -154,10 +155,10 @@ def test_the_command_passes_its_search_on(few_texts: Path, tmp_path: Path, monke
 
     monkeypatch.setattr("export.__main__.export_model", note)
     command = ["export", "one.pt", str(tmp_path / "out"), "--texts", str(few_texts)]
-    for options in ([], ["--beam-size", "2", "--length-penalty", "0.6"]):
+    for options in ([], ["--beam-size", "2", "--length-penalty", "0.6", "--whole-len", "50"]):
         monkeypatch.setattr(sys, "argv", [*command, *options])
         assert main() == 0
-    assert [request.search for request in requests] == [SearchDefaults(4, 1.0), SearchDefaults(2, 0.6)]
+    assert [request.search for request in requests] == [SearchDefaults(4, 1.0), SearchDefaults(2, 0.6, 50)]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,8 @@ def test_the_command_passes_its_search_on(few_texts: Path, tmp_path: Path, monke
         (SearchDefaults(0, 1.0), "beam size must be at least 1"),
         (SearchDefaults(4, -1.0), "length penalty must be from 0"),
         (SearchDefaults(4, float("nan")), "length penalty must be from 0"),
+        (SearchDefaults(4, 1.0, 9), "longest whole source must have 10 to 100 ids, not 9"),
+        (SearchDefaults(4, 1.0, 101), "longest whole source must have 10 to 100 ids, not 101"),
     ],
 )
 def test_searches_that_no_request_could_ask_for_are_faults(
@@ -173,6 +176,13 @@ def test_searches_that_no_request_could_ask_for_are_faults(
 ) -> None:
     with pytest.raises(ExportError, match=fault):
         export_model(dataclasses.replace(request(tiny_checkpoint, tmp_path / "out"), search=search))
+
+
+def test_what_is_translated_whole_goes_with_the_model(tiny_checkpoint: Path, tmp_path: Path) -> None:
+    search = SearchDefaults(4, 1.0, whole_len=50)
+    export_model(dataclasses.replace(request(tiny_checkpoint, tmp_path / "out"), search=search))
+    limits = OnnxStepModel(open_model_directory(tmp_path / "out"), RuntimeOptions("cpu", "int8")).limits
+    assert (limits.longest_whole, limits.source_len) == (50, 102)
 
 
 def test_without_texts_the_certificate_says_so(tiny_model_directory: Path) -> None:

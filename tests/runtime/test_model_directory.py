@@ -106,8 +106,12 @@ def test_a_graph_that_onnxruntime_refuses_is_a_fault(directory: Path) -> None:
     [
         ({"alignment_layer": 2}, "alignment_layer is 2, the decoder has layers 0 to 1"),
         ({"alignment_rule": "best"}, "alignment_rule is 'best', there are predicted, shifted"),
+        (
+            {"search": {"beam_size": 4, "length_penalty": 1.0, "whole_len": 103}},
+            "whole_len is 103, the model reads 1 to 102 ids",
+        ),
     ],
 )
-def test_an_alignment_that_cannot_be_is_a_fault(directory: Path, changes: dict[str, object], fault: str) -> None:
+def test_a_choice_that_cannot_be_is_a_fault(directory: Path, changes: dict[str, object], fault: str) -> None:
     edit_config(directory, **changes)
     assert any(fault in found for found in faults(directory))
