@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
-_ADDRESS = re.compile(
+ADDRESS = re.compile(
     r"(?<!\S)[<(]?(?:(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)\S+|[^\s@]+@[^\s@]+\.[^\s@.]+)",
     re.IGNORECASE,
 )
+"""A URL or e-mail address between white space."""
 
 
 def is_translatable(text: str) -> bool:
@@ -15,7 +16,7 @@ def is_translatable(text: str) -> bool:
     Digits, punctuation, symbols and emoji mean the same in every language, and a translated address is a
     broken one: such text is to be copied unchanged.
     """
-    return any(map(str.isalpha, _ADDRESS.sub(" ", text)))
+    return any(map(str.isalpha, ADDRESS.sub(" ", text)))
 
 
 def join(

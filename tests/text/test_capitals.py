@@ -26,7 +26,8 @@ def tokenizer() -> Tokenizer:
     "text",
     ["HELLO", "HELLO!", "NATO SUMMIT", "PLEASE CLOSE THE DOOR.", "DON'T", "C’EST FINI", "L'ÉTÉ À PARIS", "I AM OK",
      "10 % OFF TODAY", "GO ON", "RENDEZ-VOUS", "COVID-19", "« OÙ EST-IL ? »", "ŒUVRE", "ЁЛКА", "ΚΑΛΗΜΕΡΑ", "STRAßE",
-     "İSTANBUL", "5º ANDAR", "DO NOT TOUCH 5 µV CABLES", "E\u0301TE\u0301 A\u0300 PARIS", "FREE 🎉 BEER"],
+     "İSTANBUL", "5º ANDAR", "DO NOT TOUCH 5 µV CABLES", "E\u0301TE\u0301 A\u0300 PARIS", "FREE 🎉 BEER",
+     "PLEASE SEE https://example.org/page", "ASK jo@example.org FOR HELP!"],
 )  # fmt: skip
 def test_in_capitals(text: str) -> None:
     assert stands_in_capitals(text)
@@ -37,7 +38,7 @@ def test_in_capitals(text: str) -> None:
     ["", " ", "A", "X", "1.", "1. A", "OK", "OK!", "USA", "U.S.A.", "I'M", "A B C D E F", "A4", "ISO9001 AB12CD34",
      "MAX_SIZE", "MAX_SIZE MIN_SIZE", "Hello", "HELLO there", "iPHONE", "HELLO WORLd", "McDONALD", "ǅUNGLA DRVO",
      "你好，世界", "我在 UNESCO 工作。", "日本のNASAです", "العربية NASA UNICEF", "שלום עולם", "გამარჯობა თბილისი",
-     "42 %", "ⒽⒺⓁⓁⓄ", "ⅧⅧⅧⅧ", "PLEASE SEE https://example.org/page"],
+     "42 %", "ⒽⒺⓁⓁⓄ", "ⅧⅧⅧⅧ", "HELLO https://example.org there", "USA www.a.org/x"],
 )  # fmt: skip
 def test_not_in_capitals(text: str) -> None:
     assert not stands_in_capitals(text)
@@ -54,6 +55,7 @@ def test_not_in_capitals(text: str) -> None:
         ("OÙ SUIS-JE ? I", "fr", "Où suis-je ? i"),
         ("THE I\u0301 OF SPAIN", "en", "The i\u0301 of spain"),
         ("3 DOGS", "en", "3 Dogs"),
+        ("SEE HTTPS://A.ORG/Xy OR ASK Jo@A.ORG NOW", "en", "See HTTPS://A.ORG/Xy or ask Jo@A.ORG now"),
         ("İSTANBUL STRAßE", "tr", "İstanbul straße"),
         ("ǄEP ǄEPOVA", "hr", "ǅep ǆepova"),
         ("ᲗᲑᲘᲚᲘᲡᲘ", "ka", "თბილისი"),
@@ -72,6 +74,7 @@ def test_sentence_case(text: str, language: str, expected: str) -> None:
         ("J'ai l'œil sur l'été, ça va.", "J'AI L'ŒIL SUR L'ÉTÉ, ÇA VA."),
         ("straße, 5 µm, nº 3, ﬁn", "STRAßE, 5 µM, Nº 3, ﬁN"),
         ("ǅep, καλός", "ǄEP, ΚΑΛΌΣ"),
+        ("voir https://a.org/x, ou jo@a.org", "VOIR https://a.org/x, OU jo@a.org"),
         ("你好 ⓐ ⅷ", "你好 ⓐ ⅷ"),
     ],
 )
