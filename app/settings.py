@@ -68,7 +68,7 @@ class Settings(BaseSettings):
         default=200_000,
         ge=0,
         le=100_000_000,
-        description="Most attention weights in one JSON answer, a fiftieth of those in bytes; 0 allows none.",
+        description="Most attention weights in one JSON answer; as base64 or npz 50 times as many. 0 allows none.",
     )
     max_batch_rows: int = Field(
         default=64, ge=1, le=4_096, description="Most rows (sentences times beam size) of one batch."
