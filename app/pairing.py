@@ -154,7 +154,7 @@ def _check_length(pair: Pair, limit: int) -> None:
 
 
 def _pair(request: ExplainRequest, tokenizer: Tokenizer, source: Sentence, target: Sentence | None) -> Pair:
-    if not is_translatable(source.text):
+    if not is_translatable(source.text) and (target is None or not is_translatable(target.text)):
         copied = target or source
         texts = (TokenisedText(source.text, (), ()), TokenisedText(copied.text, (), ()))
         return Pair(source.span, texts[0], copied.span, texts[1] if target else None, "copied")

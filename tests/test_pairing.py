@@ -18,6 +18,16 @@ def tokenizer() -> Tokenizer:
     return Tokenizer(Settings().model / TOKENIZER_FILE)
 
 
+def test_a_translation_in_words_of_a_text_without_letters_is_scored(tokenizer: Tokenizer) -> None:
+    wanted = ExplanationRequest(None, alignment=True)
+    for target_text, finish in (("deux mille", "forced"), ("2024", "copied")):
+        request = ExplainRequest("2024", "en", "fr", target_text, wanted)
+        (pair,) = pair_texts(request, tokenizer, LIMITS).pairs
+        assert pair.finish_reason == finish
+        assert pair.target is not None
+        assert bool(pair.target.tokens) is (finish == "forced")
+
+
 def test_a_translation_of_a_blank_text_is_refused(tokenizer: Tokenizer) -> None:
     with pytest.raises(InvalidInput, match=r"^text: is blank, target_text is not"):
         paired(tokenizer, " \n", "Le chat dort.")

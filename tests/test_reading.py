@@ -28,7 +28,15 @@ def test_what_the_model_cannot_read_is_copied(tokenizer: Tokenizer, text: str, r
     assert [part.source_ids is not None for part in parts] == read
 
 
-def test_no_part_is_longer_than_the_model_reads(tokenizer: Tokenizer) -> None:
-    parts = read_text("the cat and the dog " * 60, ("en", "fr"), tokenizer, 50)
-    assert len(parts) > 4
-    assert max(len(part.source_ids or ()) for part in parts) <= 50
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the cat and the dog " * 60,
+        # Without its last words the first of these is no sentence in capitals any more, and has far more pieces.
+        ("VOUS_" * 60)[:241] + "_ INTERNATIONAL " + "OBJECT " * 12,
+    ],
+)
+def test_no_part_is_longer_than_the_model_reads(tokenizer: Tokenizer, text: str) -> None:
+    parts = read_text(text, ("en", "fr"), tokenizer, 102)
+    assert len(parts) > 2
+    assert max(len(part.source_ids or ()) for part in parts) <= 102

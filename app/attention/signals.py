@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -235,13 +237,14 @@ def _changed_code(side: Side, here: Sequence[SignalWord], there: Sequence[Signal
     runs = list(_runs(here))
     other = " ".join(_written(there, run) for run in _runs(there)) if runs else ""
     for run in runs:
-        start = here[run.start].span[0]
+        # Spans may count other units than characters.
+        ends = list(accumulate(len(here[index].text) for index in run))
         for found in _CODE.finditer(_written(here, run)):
             if found[0] not in other:
-                first, last = start + found.start(), start + found.end()
-                words = [index for index in run if here[index].span[0] < last and here[index].span[1] > first]
-                span = (here[words[0]].span[0], here[words[-1]].span[1])
-                yield Signal("changed_code", side, words[0], words[-1], span, 0.0, 1.0)
+                first = run[bisect_right(ends, found.start())]
+                last = run[bisect_left(ends, found.end())]
+                span = (here[first].span[0], here[last].span[1])
+                yield Signal("changed_code", side, first, last, span, 0.0, 1.0)
 
 
 def _runs(words: Sequence[SignalWord]) -> Iterator[range]:

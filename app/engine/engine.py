@@ -135,7 +135,11 @@ class Engine:
             NotReady: the engine is not ``READY``.
             TooLarge: more sentences than the queue ever holds.
             QueueFull: too many sentences wait.
+            ValueError: a source is longer than the model reads: read with others, it would be their fault, too.
         """
+        longest = max((len(item.source) for item in sentences), default=0)
+        if longest > self.limits.source_len:
+            raise ValueError(f"a source of {longest} ids, the model reads {self.limits.source_len}")
         deadline = self._clock() + seconds
         request = next(self._request_numbers)
         tickets = [

@@ -6,14 +6,19 @@ from collections.abc import Callable
 from app.text.segments import is_translatable
 
 # Without the ornamental quotation marks and brackets among them.
-_RANGES = ((0x2600, 0x275A), (0x2761, 0x2767), (0x2776, 0x27BF), (0x2B00, 0x2BFF), (0x1F000, 0x1FAFF))
+_RANGES = (
+    *((0x203C, 0x203C), (0x2049, 0x2049), (0x2190, 0x21FF), (0x2300, 0x23FF), (0x24C2, 0x24C2), (0x25A0, 0x25FF)),
+    *((0x2600, 0x275A), (0x2761, 0x2767), (0x2776, 0x27BF), (0x2B00, 0x2BFF), (0x3030, 0x3030), (0x303D, 0x303D)),
+    *((0x3297, 0x3297), (0x3299, 0x3299), (0x1F000, 0x1FAFF)),
+)
 EMOJI = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _RANGES) + "]")
 """One emoji or symbol, without what may stand around it."""
 
 _EVERY = "".join(chr(code) for first, last in _RANGES for code in range(first, last + 1))
-# Selectors, joiners and tags belong to the character before them.
-_SELECTORS = "\u200d\ufe0e\ufe0f" + "".join(map(chr, range(0xE0020, 0xE0080)))
-_AROUND = _SELECTORS + " \t\xa0\u2009\u202f\u3000"
+SELECTORS = "\u200d\ufe0e\ufe0f" + "".join(map(chr, range(0xE0020, 0xE0080)))
+"""Selectors, joiners and tags, which belong to the character before them."""
+
+_AROUND = SELECTORS + " \t\xa0\u2009\u202f\u3000"
 
 # Words after which an emoji stands for a noun: without it the sentence would be broken off.
 _AWAITS_NOUN = {
@@ -40,7 +45,7 @@ def between_emoji(sentence: str, language: str) -> tuple[int, int]:
     if not EMOJI.search(sentence) or not is_translatable(sentence):
         return 0, len(sentence)
     end = len(_stripped(sentence, str.rstrip))
-    while end < len(sentence) and sentence[end] in _SELECTORS:
+    while end < len(sentence) and sentence[end] in SELECTORS:
         end += 1
     awaits_noun = _AWAITS_NOUN.get(language)
     if awaits_noun and awaits_noun.search(sentence, max(end - _LONGEST_WORD, 0), end):

@@ -25,10 +25,11 @@ def cut_to_fit(text: str, fits: Callable[[str], bool]) -> Iterator[int]:
     while start < len(text):
         limit = _fitting_length(text, start, guess, fits)
         end = _best_cut(text, start, start + limit)
-        while end < start + limit and not fits(text[start:end]):
-            # Cutting inside a merged piece can make a shorter text more pieces than a longer one.
-            limit = max((end - start) // 2, 1)
-            end = _best_cut(text, start, start + limit)
+        if end < start + limit:
+            # A shorter text can be more pieces than a longer one: a merged piece is cut, or capitals are read as such.
+            while end - start > 1 and not fits(text[start:end]):
+                limit = max((end - start) // 2, 1)
+                end = _best_cut(text, start, start + limit)
         yield end - start
         start, guess = end, limit
 

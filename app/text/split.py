@@ -1,14 +1,15 @@
 """Text to sentences that remember where they stood."""
 
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import sentencex
 
-from app.text.emoji import EMOJI, after_emoji, between_emoji
+from app.text.emoji import EMOJI, SELECTORS, after_emoji, between_emoji
 from app.text.fitting import cut_to_fit
-from app.text.segments import is_translatable
+from app.text.segments import ADDRESS, is_translatable
 
 # Line breaks part sentences, and so do what parts the columns of a table: tabs and three spaces or more.
 _LINE = re.compile("(?:(?! {3})[^\n\r\v\f\t\x1c\x1d\x1e\x85\u2028\u2029])+")
@@ -124,9 +125,32 @@ def _ends_in(window: str, language: str) -> list[int]:
     return [boundary["end_index"] for boundary in sentencex.get_sentence_boundaries(language, window)]
 
 
+def _lengths(text: str, fits: Callable[[str], bool]) -> Iterator[int]:
+    """Lengths of consecutive parts of ``text`` that fit or are copied.
+
+    An address that is too long by itself is a part of its own: half of one would be translated.
+    """
+    start = 0
+    if is_translatable(text) and not fits(text):
+        for address in ADDRESS.finditer(text):
+            if not fits(address[0]):
+                yield from _lengths_between(text[start : address.start()], fits)
+                yield len(address[0])
+                start = address.end()
+    yield from _lengths_between(text[start:], fits)
+
+
+def _lengths_between(text: str, fits: Callable[[str], bool]) -> Iterable[int]:
+    if not text:
+        return []
+    return [len(text)] if not is_translatable(text) or fits(text) else cut_to_fit(text, fits)
+
+
 def _is_end(line: str, start: int, end: int, language: str) -> bool:
     if end == len(line):
         return True
+    if unicodedata.category(line[end]).startswith("M") or line[end] in SELECTORS:
+        return False
     if line[end - 1] in _MARKS_THAT_NEED_SPACE and not (line[end].isspace() or EMOJI.match(line, end)):
         return False
     announces_more = _ANNOUNCES_MORE.get(language)
@@ -139,8 +163,7 @@ def _fitting_spans(line: str, start: int, end: int, fits: Callable[[str], bool])
     if not text:
         return
     start += len(sentence) - len(sentence.lstrip())
-    lengths = [len(text)] if not is_translatable(text) or fits(text) else cut_to_fit(text, fits)
-    for length in lengths:
+    for length in _lengths(text, fits):
         part = line[start : start + length]
         part_start = start + len(part) - len(part.lstrip())
         if part_text := part.strip():

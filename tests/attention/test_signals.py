@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,6 +130,17 @@ def test_code_that_is_not_on_the_other_side(source: str, target: str, expected: 
     texts = {"source": source, "target": target}
     found = [one for one in signals(source, target, cut=real_words) if one.kind == "changed_code"]
     assert [(one.side, texts[one.side][slice(*one.span)]) for one in found] == expected
+
+
+def test_code_is_found_whatever_spans_count() -> None:
+    def in_bytes(text: str) -> list[SignalWord]:
+        def place(position: int) -> int:
+            return len(text[:position].encode())
+
+        return [replace(word, span=(place(word.span[0]), place(word.span[1]))) for word in real_words(text)]
+
+    found = [one for one in signals("été été={nom}.", "l'été", cut=in_bytes) if one.kind == "changed_code"]
+    assert [("été été={nom}.".encode()[slice(*one.span)], one.first, one.last) for one in found] == [(b"{nom}", 3, 5)]
 
 
 def test_words_that_the_model_finds_unlikely() -> None:

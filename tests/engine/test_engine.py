@@ -77,6 +77,15 @@ def test_rows_never_exceed_the_batch(model: GatedModel, engine: Engine) -> None:
     assert max(model.batch_sizes) <= 8
 
 
+def test_a_source_that_the_model_cannot_read_is_no_fault_of_others(model: GatedModel, engine: Engine) -> None:
+    hold(model, engine)
+    (fine,) = engine.submit([sentence(5, 6)], SECONDS)
+    with pytest.raises(ValueError, match=r"a source of (\d+) ids, the model reads \d+"):
+        engine.submit([sentence(*[5] * (model.limits.source_len + 1))], SECONDS)
+    model.gate.set()
+    assert fine.result(10)
+
+
 def test_a_full_queue_takes_all_or_none(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
     engine.submit(different(48), SECONDS)

@@ -7,7 +7,8 @@ from app.text.segments import is_translatable, join
     "text",
     ["", " ", "-", "1.", "42 %", "…?!", "😀👩🏽‍🚀", "\0", "https://example.org/a?b=c", "www.example.org", "HTTP://X.Y",
      "jo.doe@example.org", "<jo@example.org>", "mailto:jo@example.org", " ftp://example.org/x ",
-     "- https://x.org", "(www.x.org, me@x.org)"],
+     "- https://x.org", "(www.x.org, me@x.org)", '"https://x.org/a"', "**https://x.org**", "« https://x.org »",
+     "`www.x.org`", "“http://x.org”", "[https://x.org]"],
 )  # fmt: skip
 def test_copied(text: str) -> None:
     assert not is_translatable(text)

@@ -111,6 +111,7 @@ def test_columns_are_translated_one_by_one(text: str, expected: list[str]) -> No
         ("- [ ] Buy milk", ["- [ ]", "Buy milk"]),
         ("* [x] Done", ["* [x]", "Done"]),
         ("1.2.3 Eight.", ["1.2.3", "Eight."]),
+        ("‼️ Close the door.", ["‼️", "Close the door."]),
         ("- 5", ["- 5"]),
         ("* * *", ["* * *"]),
         ("-- https://example.org", ["-- https://example.org"]),
@@ -197,9 +198,33 @@ def test_nothing_fits() -> None:
     assert texts("ab c", fits=lambda _: False) == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("emoji", ["⏰", "▶️", "↗️", "㊗️", "⏭️", "⌚", "‼️", "◀", "Ⓜ️"])
+def test_all_kinds_of_emoji_are_copied(emoji: str) -> None:
+    assert texts(f"See you at noon {emoji}") == ["See you at noon", emoji]
+    assert not any(sentence.startswith("\ufe0f") for sentence in texts(f"Wow {emoji} Great {emoji} Look at this."))
+
+
 def test_what_is_copied_is_not_cut() -> None:
     address = "https://example.org/" + "a" * 5_000
     assert texts(f"{address}\n{'1' * 5_000}", fits=at_most(10)) == [address, "1" * 5_000]
+
+
+def test_an_address_that_is_too_long_is_a_part_of_its_own() -> None:
+    address = "https://example.org/" + "a" * 50
+    text = f"Click here, please: {address} or write to me."
+    assert texts(text, fits=at_most(40)) == ["Click here, please:", address, "or write to me."]
+    assert texts(f"So see {address}", fits=at_most(40)) == ["So see", address]
+    short = "See www.a.org/b and go on from there to the sea."
+    assert "See www.a.org/b" in texts(short, fits=at_most(20))
+
+
+def test_every_part_fits_also_where_halving_makes_more_pieces() -> None:
+    def fits(text: str) -> bool:
+        return len(text) <= 60 and not (20 <= len(text) < 50)
+
+    parts = texts("A_" * 25 + "B " + "c" * 200, fits=fits)
+    assert all(map(fits, parts))
+    assert "".join(parts) == "A_" * 25 + "B" + "c" * 200
 
 
 def test_shorter_texts_may_fit_less() -> None:
