@@ -15,6 +15,7 @@ import asyncio
 import logging
 import socket
 import time
+from collections.abc import Set
 from types import FrameType
 
 import uvicorn
@@ -84,18 +85,22 @@ class Server(uvicorn.Server):
         """Waits for the engine, then for what is done outside it, explanations for instance; cuts the rest."""
         drained_by = time.monotonic() + self._settings.drain_seconds
         await asyncio.to_thread(self._app.state.stop)
-        late = await self._unanswered(max(_LAST_WORDS_SECONDS, drained_by - time.monotonic()))
+        # A body that arrives now would be refused: who still sends one is cut as soon as the others are answered.
+        reading: set[asyncio.Task[None]] = self._app.state.reading
+        late = await self._unanswered(max(_LAST_WORDS_SECONDS, drained_by - time.monotonic()), reading)
         if late:
             _log.warning("%d requests are cut", len(late))
         for task in late:
             task.cancel()
         await self._unanswered(_LAST_WORDS_SECONDS)
 
-    async def _unanswered(self, seconds: float) -> set["asyncio.Task[None]"]:
+    async def _unanswered(
+        self, seconds: float, not_waited_for: Set["asyncio.Task[None]"] = frozenset()
+    ) -> set["asyncio.Task[None]"]:
         """Who of those inside still is after ``seconds``; not those who come meanwhile, who are refused at once."""
         waiting = set(self.server_state.tasks)
         wait_until = time.monotonic() + seconds
-        while waiting and not self.force_exit and time.monotonic() < wait_until:
+        while waiting - not_waited_for and not self.force_exit and time.monotonic() < wait_until:
             _, waiting = await asyncio.wait(waiting, timeout=0.1)
         return waiting
 

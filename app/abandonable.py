@@ -39,9 +39,14 @@ class Abandonable:
 
         await self._turns.acquire()
         working = asyncio.create_task(asyncio.to_thread(checked))
-        # The turn ends with the thread, which goes on to its next check when the caller has gone.
-        working.add_done_callback(lambda _: self._turns.release())
+        working.add_done_callback(self._ended)
         try:
             return await asyncio.shield(working)
         finally:
             gone.set()
+
+    def _ended(self, done: "asyncio.Task[T]") -> None:
+        """The turn ends with the thread, which goes on to its next check when the caller has gone."""
+        self._turns.release()
+        if not done.cancelled():
+            done.exception()  # looked at, so that work that nobody waits for is not a fault of the event loop's

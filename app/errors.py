@@ -47,8 +47,8 @@ class NotReady(VitrailError):
 class DeadlineExceeded(VitrailError):
     """A request was not finished within its time."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"not finished within {seconds:g} seconds")
+    def __init__(self, seconds: float, what: str = "not finished") -> None:
+        super().__init__(f"{what} within {seconds:g} seconds")
         self.seconds = seconds
 
 

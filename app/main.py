@@ -148,7 +148,9 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
     )
     app.state.leaving = lambda: False
     app.add_middleware(HeadRequests)
-    app.add_middleware(BodyLimit, max_bytes=most_body_bytes(settings.max_characters))
+    app.state.reading = set()
+    most, seconds = most_body_bytes(settings.max_characters), settings.deadline_seconds
+    app.add_middleware(BodyLimit, max_bytes=most, seconds=seconds, reading=app.state.reading)
     add_error_handlers(app)
     for router in _ROUTERS:
         app.include_router(router)

@@ -219,9 +219,11 @@ class Translator:
 
 
 def _places(texts: Sequence[Sequence[Part]]) -> list[Place]:
-    """Of every sentence that is decoded."""
+    """Of every sentence."""
     return [
-        Place(i, j, part.recased) for i, parts in enumerate(texts) for j, part in enumerate(parts) if part.source_ids
+        Place(i, j, part.recased, not part.source_ids, part.text)
+        for i, parts in enumerate(texts)
+        for j, part in enumerate(parts)
     ]
 
 

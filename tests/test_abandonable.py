@@ -1,7 +1,9 @@
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -28,6 +30,30 @@ def test_work_ends_at_its_next_check_once_nobody_waits() -> None:
         assert await asyncio.to_thread(ended.wait, 10)
 
     asyncio.run(scenario())
+
+
+def test_the_end_of_work_that_nobody_waits_for_is_no_fault_of_the_event_loop() -> None:
+    started, go_on = threading.Event(), threading.Event()
+
+    def work(check: Check) -> None:
+        started.set()
+        go_on.wait(10)
+        check()
+
+    async def scenario() -> list[dict[str, Any]]:
+        faults: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
+        turns = Abandonable(1)
+        waiting = asyncio.create_task(turns.run(work))
+        await asyncio.to_thread(started.wait, 10)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        go_on.set()
+        await turns.run(lambda _: None)  # its turn comes when the thread has ended
+        gc.collect()
+        return faults
+
+    assert asyncio.run(scenario()) == []
 
 
 def test_only_so_much_runs_at_once_and_everything_gets_its_turn() -> None:

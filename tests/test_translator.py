@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,29 @@ def test_capitals_translated_to_nothing_are_copied_as_they_are(world: World) -> 
     assert not translation.segments[0].recased
     assert translation.explained is not None
     assert not translation.explained.segments[0].recased
-    assert [(one.target, one.recased) for one in told if one.target is not None] == [("", False)]
+    assert [(one.target, one.recased) for one in told if one.target is not None] == [("PLEASE CLOSE THE DOOR.", False)]
+
+
+@pytest.mark.parametrize(
+    "texts", [("1\n2\nThe cat sleeps.\n123\nThe dog barks.\n-", "4", "A house."), ("1\n2", "3"), ("",)]
+)
+def test_copied_sentences_are_told_after_those_before_them(world: World, texts: tuple[str, ...]) -> None:
+    told: list[Progress] = []
+    request = TranslateRequest(texts, "en", "fr")
+    translations = asyncio.run(world.translator.translate(request, told.append)).translations
+    segments = [(i, j, one.target.text) for i, each in enumerate(translations) for j, one in enumerate(each.segments)]
+    finished = [(one.text, one.segment, one.target) for one in told if one.target is not None]
+    assert sorted(finished) == segments
+    for before, one in pairwise(segments):
+        if translations[one[0]].segments[one[1]].finish_reason == "copied":
+            assert finished.index(one) == finished.index(before) + 1
+
+
+def test_nothing_is_told_of_copied_sentences_where_the_others_are_refused(world: World) -> None:
+    told: list[Progress] = []
+    with pytest.raises(TooLarge):
+        asyncio.run(world.translator.translate(TranslateRequest(("1\n" + "A cat.\n" * 31,), "en", "fr"), told.append))
+    assert told == []
 
 
 def test_a_translation_that_does_not_end_is_cut_and_says_so(world: World) -> None:

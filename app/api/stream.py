@@ -63,10 +63,11 @@ async def stream(
     """Takes what `/translate` takes and answers with server-sent events.
 
     `piece`: greedy search (`beam_size` 1) has decided one more piece of a sentence. `segment`: a sentence is
-    finished; sentences finish in any order. Both say with `recased` whether the sentence stands in capitals: `piece`
-    is in small letters then, as the model writes it, `target` is raised. `result`: everything, as `/translate` answers
-    it; the last event. `error`: what went wrong, as all errors are told, instead of `result`. A client that closes the
-    connection frees its place in the batch at the next step.
+    finished; sentences finish in any order, those that are copied with the one before them. Both say with `recased`
+    whether the sentence stands in capitals: `piece` is in small letters then, as the model writes it, `target` is
+    raised. With `head_mask` there are neither. `result`: everything, as `/translate` answers it; the last event.
+    `error`: what went wrong, as all errors are told, instead of `result`. A client that closes the connection frees its
+    place in the batch at the next step.
     """
     wanted = body.to_domain()
     check_request(wanted, limits, service.languages())

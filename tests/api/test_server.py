@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -135,6 +136,57 @@ def test_what_is_not_finished_in_time_is_cut_with_an_answer(caplog: pytest.LogCa
     with caplog.at_level("INFO"):
         asyncio.run(scenario())
     assert "2 requests are cut" in caplog.text
+    assert not any(record.exc_info for record in caplog.records)
+
+
+@contextlib.asynccontextmanager
+async def stalled_upload(server: Server) -> AsyncIterator[asyncio.StreamReader]:
+    """What comes back to a client that announces more than it sends."""
+    reader, writer = await asyncio.open_connection(*server.servers[0].sockets[0].getsockname())
+    head = b"POST /translate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+    writer.write(head + b"{")
+    yield reader
+    writer.close()
+
+
+def test_a_body_that_does_not_arrive_is_answered_at_the_deadline_and_the_connection_closed() -> None:
+    async def scenario() -> None:
+        async with serving(ScriptedService(), deadline_seconds=0.1) as (server, _, _):
+            async with stalled_upload(server) as reader:
+                head, _, body = (await asyncio.wait_for(reader.read(), 30)).decode().partition("\r\n\r\n")
+            server.should_exit = True
+        assert head.startswith("HTTP/1.1 504 ")
+        assert "connection: close" in head.lower().split("\r\n")
+        assert json.loads(body)["error"] == {
+            "code": "deadline_exceeded",
+            "message": "the body did not arrive within 0.1 seconds",
+            "field": None,
+            "limit": 0.1,
+            "value": None,
+        }
+
+    asyncio.run(scenario())
+
+
+def test_draining_does_not_wait_for_bodies(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        service = BusyOutsideTheEngine()
+        async with serving(service, drain_seconds=3600, deadline_seconds=3600) as (server, client, _):
+            waiting = asyncio.create_task(client.post("/translate", json=BODY))
+            await service.started.wait()
+            async with stalled_upload(server) as reader:
+                while not server._app.state.reading:
+                    await asyncio.sleep(0.01)
+                server.should_exit = True
+                await until_stopped(service)
+                service.go_on.set()
+                assert (await waiting).status_code == 200
+                answer = await asyncio.wait_for(reader.read(), 30)
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"not_ready" in answer
+
+    asyncio.run(scenario())
+    assert "1 requests are cut" in caplog.text
     assert not any(record.exc_info for record in caplog.records)
 
 

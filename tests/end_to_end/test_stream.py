@@ -64,7 +64,7 @@ def test_pieces_and_segments_add_up_to_the_result(beam_size: int) -> None:
                 else:
                     assert (name, data["target"]) == ("segment", segment["target"]["text"])
                     assert pieces.get(place, segment["target"]["pieces"]) == segment["target"]["pieces"]
-            assert [name for name, _ in events].count("segment") == 3
+            assert [name for name, _ in events].count("segment") == 4
             assert len(pieces) == (3 if beam_size == 1 else 0)
 
     asyncio.run(scenario())
