@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 ADDRESS = re.compile(
-    r"(?<!\S)[<(\[\"'‹«“”„‘’`*_]*(?:(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)\S+|[^\s@]+@[^\s@]+\.[^\s@.]+)",
+    r"(?<!\S)[<(\[\"'‹«“”„‘’`*_]*+(?:(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)\S+|[^\s@]+@[^\s@]+\.[^\s@.]+)",
     re.IGNORECASE,
 )
 """A URL or e-mail address between white space."""
