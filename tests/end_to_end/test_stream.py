@@ -90,7 +90,9 @@ def test_a_client_that_leaves_frees_its_rows() -> None:
                 return answers
 
             engine.submit = note
-            body = {**BODY, "text": "We walk along the river, and then we talk about the weather. " * 400}
+            # Each another, or one decode would do for all and might be over before the client leaves.
+            text = " ".join(f"We walk {number} miles, and then we talk about the weather." for number in range(400))
+            body = {**BODY, "text": text}
             async with client.stream("POST", "/translate/stream", json={**body, "beam_size": 1}) as response:
                 await anext(response.aiter_lines())
             while any(worker.rows for worker in engine._workers) or len(engine._scheduler):
