@@ -4,6 +4,7 @@ import email.message
 import json
 import logging
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,6 +26,8 @@ from app.errors import (
     VitrailError,
 )
 
+# One of the values that are allowed, as pydantic lists them: "'codepoint', 'utf16' or 'utf8'".
+_QUOTED = re.compile(r"'([^']*)'")
 _log = logging.getLogger(__name__)
 
 # The first line that an error is an instance of decides.
@@ -186,6 +189,8 @@ def _invalid(code: str, message: str, field: str, limit: object, value: object) 
 
 def _limit(fault: Mapping[str, Any]) -> object:
     context = fault.get("ctx", {})
+    if fault["type"] == "literal_error":
+        return _QUOTED.findall(context["expected"])
     names = ("ge", "gt", "le", "lt", "min_length", "max_length", "expected")
     return next((context[name] for name in names if name in context), None)
 
