@@ -24,7 +24,7 @@ _MARKS_THAT_NEED_SPACE = frozenset(".?!")
 # Bullets, dashes, arrows, emoji, numbers as in a list, headings and quoted lines: the same in every language.
 _BULLET = (
     r"[-*+#>\u00b7\u2010-\u2015\u2022\u2023\u2043\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
-    r"\u200d\ufe0f\U000e0020-\U000e007f]{1,16}|[\d#*]\ufe0f?\u20e3"
+    r"\u200d\ufe0f\U000e0020-\U000e007f]{1,16}|[\d#*]\ufe0f?\u20e3|\u2139\ufe0f"
 )
 _NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\(\d{1,3}\)|\[(?:\d{1,3}|[ xX])\]|\d{1,2}(?:\.\d{1,2}){2,4}"
 _LINE_MARK = re.compile(rf"\s*(?:(?:{_BULLET}|{_NUMBER})\s+)+")

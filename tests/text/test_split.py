@@ -112,6 +112,7 @@ def test_columns_are_translated_one_by_one(text: str, expected: list[str]) -> No
         ("* [x] Done", ["* [x]", "Done"]),
         ("1.2.3 Eight.", ["1.2.3", "Eight."]),
         ("‼️ Close the door.", ["‼️", "Close the door."]),
+        ("ℹ️ Note", ["ℹ️", "Note"]),
         ("- 5", ["- 5"]),
         ("* * *", ["* * *"]),
         ("-- https://example.org", ["-- https://example.org"]),
