@@ -45,7 +45,7 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         le=256,
-        description="Batches that are decoded and sentences explained at the same time; "
+        description="Batches that are decoded, each in sessions of its own, and sentences explained at the same time; "
         "0 is one on a GPU, else one per core, at most four.",
     )
     beam_size: int = Field(
