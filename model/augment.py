@@ -71,7 +71,7 @@ def copied_names(pairs: Sequence[Pair]) -> list[str]:
 
 
 class Changes:
-    """The kinds of change, each with how often it is tried; one that does not suit a pair makes none of it."""
+    """The kinds of change, each with its weight in the draw; one that does not suit a pair makes none of it."""
 
     def __init__(self, names: Sequence[str], verbatim: Verbatim) -> None:
         self._names = names

@@ -1,6 +1,7 @@
 """Telephone numbers, codes and versions, which a translation copies digit by digit, alone and inside sentences.
 
-Groups of two or three digits look like amounts, and a model that has seen few of them writes "05,34,71 000,54" for "05 34 71 00 54".
+Groups of two or three digits look like amounts: a model that had seen few of them made "05,34,71 000,54" of
+"05 34 71 00 54".
 """
 
 import random
