@@ -29,9 +29,10 @@ from app.explanation import (
     Rival,
 )
 from app.reading_ahead import Reader, ReadingAhead, SourceIds
+from app.text.kept import Span
 from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import Span, Token, TokenisedText, Word
+from app.text.tokens import Token, TokenisedText, Word
 
 
 @dataclass(frozen=True)
@@ -185,13 +186,14 @@ class Explainer:
         produced = [token.id for token in segment.target.side.tokenised.tokens]
         explanation = self._model.explain(read_source, produced, asked.masks)
         assert fed is not None
-        fed_pieces = tuple(self._tokenizer.pieces([self._tokenizer.special_ids.bos, *produced[:-1]]))
+        kept = segment.target.side.tokenised.kept
+        fed_pieces = tuple(self._tokenizer.pieces([self._tokenizer.special_ids.bos, *produced[:-1]], kept))
         fed = replace(fed, pieces=fed_pieces)
-        target = replace(segment.target, fed=fed_pieces, predictions=self._predictions(explanation))
+        target = replace(segment.target, fed=fed_pieces, predictions=self._predictions(explanation, kept))
         explained = replace(segment, target=target, maps=_maps(explanation, asked.chosen, source, fed))
         return self._with_words(explained, explanation, asked)
 
-    def _predictions(self, explanation: Explanation) -> tuple[Prediction, ...]:
+    def _predictions(self, explanation: Explanation, kept: Sequence[str]) -> tuple[Prediction, ...]:
         rows = zip(
             explanation.log_probs.tolist(),
             explanation.rival_ids.tolist(),
@@ -200,7 +202,7 @@ class Explainer:
             strict=True,
         )
         return tuple(
-            Prediction(log_prob, tuple(map(Rival, self._tokenizer.pieces(ids), ids, log_probs)), entropy)
+            Prediction(log_prob, tuple(map(Rival, self._tokenizer.pieces(ids, kept), ids, log_probs)), entropy)
             for log_prob, ids, log_probs, entropy in rows
         )
 

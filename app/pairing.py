@@ -9,11 +9,12 @@ from app.errors import InvalidInput, TooLarge
 from app.explainer import Pair, TextPairs
 from app.explanation import ExplainRequest
 from app.text.capitals import stands_in_capitals
+from app.text.kept import Span
 from app.text.normalise import normalise
 from app.text.segments import is_translatable
 from app.text.split import Sentence, split
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import Span, TokenisedText, given_tokens, lowered, read_ids, source_tokens
+from app.text.tokens import TokenisedText, given_tokens, kept_parts, lowered, read_ids, source_tokens
 
 
 @dataclass(frozen=True)
@@ -161,5 +162,6 @@ def _pair(request: ExplainRequest, tokenizer: Tokenizer, source: Sentence, targe
     read = source_tokens(tokenizer, source.text, request.source, request.target)
     if target is None:
         return Pair(source.span, read, (0, 0), None, None)
-    written = given_tokens(tokenizer, target.text, request.target, stands_in_capitals(source.text))
+    kept = kept_parts(tokenizer, source.text)
+    written = given_tokens(tokenizer, target.text, request.target, stands_in_capitals(source.text), kept)
     return Pair(source.span, read, target.span, written, "forced")

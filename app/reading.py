@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from app.text.capitals import stands_in_capitals
-from app.text.segments import is_translatable
 from app.text.split import split
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import read_ids
+from app.text.tokens import is_read, kept_parts, read_ids
 
 
 @dataclass(frozen=True)
@@ -17,12 +16,14 @@ class Part:
         source_ids: what the encoder reads; None where the sentence is copied, because there is nothing to translate
             or because the model does not know most of its letters.
         recased: whether they are of the sentence in small letters, because it stands in capitals.
+        kept: what the translation must contain as it is, in order; each is one id.
     """
 
     text: str
     span: tuple[int, int]
     source_ids: tuple[int, ...] | None
     recased: bool
+    kept: tuple[str, ...] = ()
 
 
 def read_text(text: str, languages: tuple[str, str], tokenizer: Tokenizer, longest: int) -> list[Part]:
@@ -33,9 +34,9 @@ def read_text(text: str, languages: tuple[str, str], tokenizer: Tokenizer, longe
 
     parts = []
     for sentence in split(text, languages[0], lambda candidate: len(encode(candidate)) <= longest):
-        if is_translatable(sentence.text) and tokenizer.knows_letters_of(sentence.text):
-            recased = stands_in_capitals(sentence.text)
-            parts.append(Part(sentence.text, sentence.span, encode(sentence.text), recased))
+        if is_read(tokenizer, sentence.text):
+            recased, kept = stands_in_capitals(sentence.text), kept_parts(tokenizer, sentence.text)
+            parts.append(Part(sentence.text, sentence.span, encode(sentence.text), recased, kept))
         else:
             parts.append(Part(sentence.text, sentence.span, None, recased=False))
     return parts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.engine.hypotheses import Hypothesis
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import written_text
+from app.text.tokens import distinct, written_text
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Place:
     Attributes:
         copied: the engine does not get it.
         sentence: what stands in the translation where there is no other.
+        kept: parts of the sentence that the translation must contain as they are.
     """
 
     text: int
@@ -44,6 +45,7 @@ class Place:
     recased: bool
     copied: bool
     sentence: str
+    kept: tuple[str, ...] = ()
 
 
 Tell = Callable[[Progress], None]
@@ -66,7 +68,7 @@ class Watch:
     def decided(self, sentence: int, piece_id: int) -> None:
         """A piece of a sentence is decided; called by an engine thread."""
         place = self._places[sentence]
-        piece = self._tokenizer.pieces([piece_id])[0]
+        piece = self._tokenizer.pieces([piece_id], distinct(place.kept))[0]
         self._hand_over(Progress(place.text, place.segment, piece, None, place.recased))
 
     def follow(self, answers: "Sequence[Future[list[Hypothesis]]]") -> None:
@@ -82,7 +84,7 @@ class Watch:
 
     def _finished(self, run: Sequence[Place], ids: Sequence[int]) -> None:
         for place in run:
-            written = "" if place.copied else written_text(self._tokenizer, ids, place.recased)
+            written = "" if place.copied else written_text(self._tokenizer, ids, place.recased, place.kept)
             # Translated to nothing it is copied.
             target, recased = written or place.sentence, place.recased and bool(written)
             self._hand_over(Progress(place.text, place.segment, None, target, recased))

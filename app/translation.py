@@ -57,7 +57,8 @@ class Segment:
     ``finish_reason`` is ``copied`` where there is nothing to translate (no letter in any script, or an
     address) or the model translated it to nothing: the text stands unchanged, without pieces, log_prob
     and score. ``recased``: the sentence stands in capitals, the model read it in small letters and its translation
-    was raised to capitals; the pieces of both sides are those in small letters.
+    was raised to capitals; the pieces of both sides are those in small letters. ``kept``: parts of the sentence, in
+    order, that the model did not read but only placed, each as one piece.
     """
 
     source: SegmentText
@@ -67,6 +68,7 @@ class Segment:
     finish_reason: SegmentFinish
     alternatives: tuple[Alternative, ...]
     recased: bool = False
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,7 @@ class Translator:
 def _places(texts: Sequence[Sequence[Part]]) -> list[Place]:
     """Of every sentence."""
     return [
-        Place(i, j, part.recased, not part.source_ids, part.text)
+        Place(i, j, part.recased, not part.source_ids, part.text, part.kept)
         for i, parts in enumerate(texts)
         for j, part in enumerate(parts)
     ]

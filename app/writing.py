@@ -7,7 +7,7 @@ from app.explainer import Pair, TextPairs
 from app.reading import Part
 from app.text.segments import join
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import TokenisedText, source_tokens, target_tokens, written_text
+from app.text.tokens import TokenisedText, distinct, source_tokens, target_tokens, written_text
 from app.translation import Alternative, Segment, SegmentText, TranslateRequest, Translation, Usage
 
 
@@ -35,20 +35,21 @@ class Writer:
         return Translation(joined, tuple(segments))
 
     def _text(self, part: Part, hypothesis: Hypothesis) -> str:
-        return written_text(self._tokenizer, hypothesis.ids, part.recased)
+        return written_text(self._tokenizer, hypothesis.ids, part.recased, part.kept)
 
     def _segment(self, part: Part, hypotheses: Sequence[Hypothesis], text: str, span: tuple[int, int]) -> Segment:
         assert part.source_ids is not None
-        best = hypotheses[0]
+        best, kept = hypotheses[0], distinct(part.kept)
         alternatives = (Alternative(self._text(part, other), other.log_prob, other.score) for other in hypotheses[1:])
         return Segment(
-            source=SegmentText(part.text, part.span, tuple(self._tokenizer.pieces(part.source_ids[1:-1]))),
-            target=SegmentText(text, span, tuple(self._tokenizer.pieces(best.ids))),
+            source=SegmentText(part.text, part.span, tuple(self._tokenizer.pieces(part.source_ids[1:-1], kept))),
+            target=SegmentText(text, span, tuple(self._tokenizer.pieces(best.ids, kept))),
             log_prob=best.log_prob,
             score=best.score,
             finish_reason=best.finish_reason,
             alternatives=tuple(alternatives),
             recased=part.recased,
+            kept=part.kept,
         )
 
     def pairs(
@@ -71,7 +72,7 @@ class Writer:
             # Fed to the decoder too, the last piece gets a row of its own, also where the search was cut.
             ids.append(self._tokenizer.special_ids.eos)
         read = source_tokens(self._tokenizer, source.text, request.source, request.target)
-        written = target_tokens(self._tokenizer, ids, request.target, segment.recased)
+        written = target_tokens(self._tokenizer, ids, request.target, segment.recased, segment.kept)
         return Pair(source.span, read, target.span, written, segment.finish_reason)
 
 

@@ -82,7 +82,7 @@ class Changes:
         self.kinds: tuple[tuple[Change, int], ...] = (
             (self.rename, 26),
             (self.renumber, 11),
-            (self.placed, 18),
+            (self.placed, 24),
             (self.marked, 6),
             (self.lower, 13),
             (self.unfinished, 14),
@@ -94,7 +94,7 @@ class Changes:
 
     def rename(self, pair: Pair, source: random.Random) -> Pair | None:
         """Another name, now and then an address or code, in the place of one that both sides have."""
-        other = source.choice(self._consonant_names) if source.random() < 0.8 else self._verbatim(source)
+        other = source.choice(self._consonant_names) if source.random() < 0.65 else self._verbatim(source)
         return self._in_place_of_a_name(pair, lambda _: other, source)
 
     def placed(self, pair: Pair, source: random.Random) -> Pair | None:

@@ -28,7 +28,7 @@ from app.runtime.model_directory import SIGNALS_FILE, ModelDirectory, open_model
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import RuntimeOptions
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import TokenisedText, given_tokens, read_ids, source_tokens
+from app.text.tokens import TokenisedText, given_tokens, kept_parts, read_ids, source_tokens, written_text
 from app.text.words import word_spans
 from model.corpus import read_columns
 from model.scoring import search_all
@@ -71,15 +71,19 @@ class Calibration:
         encoded = {one: read_ids(self._tokenizer, one, *self.languages) for one in sentences}
         fitting = {one: ids for one, ids in encoded.items() if len(ids) <= self._limits.source_len}
         found = search_all(self._step, list(fitting.values()), self._search) if fitting else []
-        pairs = [(one, self._tokenizer.decode(best.ids)) for one, best in zip(fitting, found, strict=True)]
+        pairs = [(one, self._written(one, best.ids)) for one, best in zip(fitting, found, strict=True)]
         pairs = [pair for pair in pairs if len(word_spans(pair[1], self.languages[1])) >= _FEWEST_WORDS]
         others = [target for _, target in pairs[1:] + pairs[:1]]
         return [Sample(*pair, other) for pair, other in zip(pairs, others, strict=True)]
 
+    def _written(self, source: str, ids: Sequence[int]) -> str:
+        return written_text(self._tokenizer, ids, recased=False, kept=kept_parts(self._tokenizer, source))
+
     def signals(self, source: str, target: str) -> Signals | None:
         """All words as hints, for thresholds to choose among; None where the pair is too long."""
         read = source_tokens(self._tokenizer, source, *self.languages)
-        written = given_tokens(self._tokenizer, target, self.languages[1])
+        kept = kept_parts(self._tokenizer, source)
+        written = given_tokens(self._tokenizer, target, self.languages[1], kept=kept)
         if len(written.tokens) > self._limits.target_len:
             return None
         found = self._explain.explain_pair([one.id for one in read.tokens], [one.id for one in written.tokens])

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from app.text.tokenizer import Tokenizer
 from model.config import ConfigError, RunConfig
 from model.corpus import FilterCounts, bare_form, corpus_files, read_pairs
+from model.kept_pairs import encode_pairs
 
 Ids = npt.NDArray[np.uint16]
 SentenceCounts = tuple[Counter[int], Counter[int]]
@@ -171,7 +172,7 @@ def _read(
     kept: list[tuple[str, str]] = []
     for start in range(0, len(pairs), _CHUNK_PAIRS):
         chunk = pairs[start : start + _CHUNK_PAIRS]
-        both = [tokenizer.encode_batch([pair[side] for pair in chunk]) for side in (0, 1)]
+        both = encode_pairs(tokenizer, chunk)
         kept += [pair for pair, *ids in zip(chunk, *both, strict=True) if max(map(len, ids)) <= max_pieces]
     if dropped := len(pairs) - len(kept):
         counts.dropped["too many pieces"] = dropped
@@ -183,12 +184,13 @@ def _save(pairs: Sequence[tuple[str, str]], held_out: set[int], tokenizer: Token
     """Writes the ids of both sides, the held-out pairs first."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     order = [*sorted(held_out), *(index for index in range(len(pairs)) if index not in held_out)]
-    for side in (0, 1):
-        writer = _SideWriter()
-        for start in range(0, len(order), _CHUNK_PAIRS):
-            texts = [pairs[index][side] for index in order[start : start + _CHUNK_PAIRS]]
-            for ids in tokenizer.encode_batch(texts):
+    writers = (_SideWriter(), _SideWriter())
+    for start in range(0, len(order), _CHUNK_PAIRS):
+        chunk = [pairs[index] for index in order[start : start + _CHUNK_PAIRS]]
+        for writer, sentences in zip(writers, encode_pairs(tokenizer, chunk), strict=True):
+            for ids in sentences:
                 writer.append(ids)
+    for side, writer in enumerate(writers):
         writer.save(stem, side)
 
 

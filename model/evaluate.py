@@ -22,10 +22,10 @@ from app.runtime.model_directory import open_model_directory
 from app.runtime.onnx_step_model import OnnxStepModel
 from app.runtime.providers import Precision, RuntimeOptions
 from app.text.capitals import stands_in_capitals
-from app.text.segments import is_translatable, join
+from app.text.segments import join
 from app.text.split import Sentence, split
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
-from app.text.tokens import read_ids, written_text
+from app.text.tokens import is_read, kept_parts, read_ids, written_text
 from model.checkpoint import load_checkpoint
 from model.corpus import read_lines
 from model.scoring import Direction, score, search_all
@@ -40,17 +40,17 @@ def translate_lines(
     def fits(text: str) -> bool:
         return len(read_ids(tokenizer, text, direction.source, direction.target)) <= model.limits.longest_whole
 
-    def is_read(sentence: Sentence) -> bool:
-        return is_translatable(sentence.text) and tokenizer.knows_letters_of(sentence.text)
+    def written(sentence: Sentence, ids: Sequence[int]) -> str:
+        return written_text(tokenizer, ids, stands_in_capitals(sentence.text), kept_parts(tokenizer, sentence.text))
 
     by_line = [split(line, direction.source, fits) for line in lines]
-    chosen = [sentence for sentences in by_line for sentence in sentences if is_read(sentence)]
+    chosen = [sentence for sentences in by_line for sentence in sentences if is_read(tokenizer, sentence.text)]
     sources = [read_ids(tokenizer, sentence.text, direction.source, direction.target) for sentence in chosen]
     hypotheses = zip(chosen, search_all(model, sources, options), strict=True)
-    found = iter([written_text(tokenizer, best.ids, stands_in_capitals(one.text)) for one, best in hypotheses])
+    found = iter([written(one, best.ids) for one, best in hypotheses])
 
     def replacement(sentence: Sentence) -> str:
-        return (next(found) if is_read(sentence) else "") or sentence.text
+        return (next(found) if is_read(tokenizer, sentence.text) else "") or sentence.text
 
     return [
         join(line, [sentence.span for sentence in sentences], [replacement(sentence) for sentence in sentences])[0]

@@ -8,13 +8,15 @@ from model.dataset import open_corpus
 
 
 def held_out_pairs(run: Path, corpus: str) -> list[tuple[str, str]]:
-    """The held-out pairs of one corpus of ``run``, in both languages."""
+    """The held-out pairs of one corpus of ``run``, in both languages; without those that keep parts.
+
+    What a part was is not stored.
+    """
     tokenizer = Tokenizer(run / TOKENIZER_FILE)
     opened = open_corpus(corpus, run / "data")
-    first, second = (
-        [tokenizer.decode(side[pair].tolist()) for pair in range(opened.held_out)] for side in opened.sides
-    )
-    return list(zip(first, second, strict=True))
+    first, second = ([side[pair].tolist() for pair in range(opened.held_out)] for side in opened.sides)
+    whole = (pair for pair in zip(first, second, strict=True) if not set(tokenizer.kept_ids).intersection(pair[0]))
+    return [(tokenizer.decode(source), tokenizer.decode(target)) for source, target in whole]
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ class SourceNoise:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
         self._cuts = _cuts(tokenizer)
+        self._kept = frozenset(tokenizer.kept_ids)
 
     def noisy(self, ids: Sequence[int], random: np.random.Generator) -> list[int]:
         """Pieces of the same text with typing errors, or of the text itself cut more finely: either half of the time.
@@ -30,7 +31,8 @@ class SourceNoise:
         Args:
             ids: pieces without tag and end of sentence.
         """
-        if random.random() < 0.5:
+        # A kept piece has no letters to get wrong, and would be lost.
+        if random.random() < 0.5 and not self._kept.intersection(ids):
             return self._tokenizer.encode(mistyped(self._tokenizer.decode(ids), random))
         return [piece for index in ids for piece in self._cut(index, random)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from app.text.tokenizer import BOS_PIECE, EOS_PIECE, PAD_PIECE, UNK_PIECE, language_tag
+from app.text.tokenizer import BOS_PIECE, EOS_PIECE, KEPT_PIECES, PAD_PIECE, UNK_PIECE, language_tag
 from model.config import RunConfig
 from model.corpus import FilterCounts, corpus_files, read_pairs
 
@@ -16,7 +16,8 @@ def train_tokenizer(config: RunConfig, corpora: Path, output: Path, excluded: Se
 
     Text is normalised by ``app.text.normalise`` beforehand, so sentencepiece itself changes nothing.
     Every corpus gives about the same amount of text, so that long-winded ones do not own the vocabulary.
-    Digits stand alone (numbers are copied, not memorised) and byte fallback leaves no text unknown.
+    Digits stand alone (numbers are copied, not memorised), byte fallback leaves no text unknown, and eight pieces stand
+    for parts that are kept (``app.text.kept``).
 
     Args:
         excluded: for each language the bare forms of sentences to leave out, see ``read_pairs``.
@@ -37,7 +38,7 @@ def train_tokenizer(config: RunConfig, corpora: Path, output: Path, excluded: Se
         bos_piece=BOS_PIECE,
         eos_piece=EOS_PIECE,
         unk_piece=UNK_PIECE,
-        control_symbols=[language_tag(language) for language in config.training.languages],
+        control_symbols=[*map(language_tag, config.training.languages), *KEPT_PIECES],
         byte_fallback=True,
         split_digits=True,
         character_coverage=0.9999,

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from app.api.attention_answers import RECASED, AttentionAnswer
+from app.api.attention_answers import KEPT, RECASED, AttentionAnswer
 from app.api.attention_schemas import AlignmentOptions, OffsetUnit
 from app.api.explained import explained_answer
 from app.translation import (
@@ -49,6 +49,7 @@ class SegmentAnswer(BaseModel):
     )
     alternatives: list[AlternativeAnswer] = Field(description="As many as were asked for, best first.")
     recased: bool = Field(description=RECASED)
+    kept: list[str] = Field(description=KEPT)
 
 
 class TranslationAnswer(BaseModel):
@@ -129,6 +130,7 @@ def _segment(segment: Segment) -> SegmentAnswer:
         finish_reason=segment.finish_reason,
         alternatives=[_alternative(alternative) for alternative in segment.alternatives],
         recased=segment.recased,
+        kept=list(dict.fromkeys(segment.kept)),
     )
 
 

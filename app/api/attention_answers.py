@@ -18,6 +18,13 @@ RECASED = (
 )
 
 
+KEPT = (
+    "Parts of the sentence that a translation must contain as they are, in order: addresses, placeholders, tags, code, "
+    "long numbers, letters and symbols that the model does not know. The model did not read them: each was one piece "
+    "to it, which it had to put in the right place. One that it left out stands at the end."
+)
+
+
 class LayersAnswer(BaseModel):
     """Depths, which need not be equal."""
 
@@ -210,6 +217,7 @@ class ExplainedSegmentAnswer(BaseModel):
     alignment: AlignmentAnswer | None = Field(description="Null if not asked for, copied, or there is no target.")
     signals: SignalsAnswer | None = Field(description="Null if copied or there is no target.")
     recased: bool = Field(description=f"{RECASED} A target that was given in capitals is read likewise.")
+    kept: list[str] = Field(description=KEPT)
 
 
 class AttentionAnswer(BaseModel):

@@ -160,6 +160,7 @@ ATTENTION_ANSWER: dict[str, Any] = {
                 "found": [],
             },
             "recased": False,
+            "kept": [],
         }
     ],
 }

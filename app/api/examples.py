@@ -26,6 +26,7 @@ TRANSLATE_ANSWER: dict[str, Any] = {
                     "finish_reason": "eos",
                     "alternatives": [],
                     "recased": False,
+                    "kept": [],
                 }
             ],
             "attention": None,

@@ -7,13 +7,17 @@ from pathlib import Path
 
 import sentencepiece
 
+from app.text.kept import KeptForm, absent_from
 from app.text.normalise import normalise
 
+_SPACE = "▁"
 TOKENIZER_FILE = "tokenizer.model"
 PAD_PIECE = "<pad>"
 BOS_PIECE = "<s>"
 EOS_PIECE = "</s>"
 UNK_PIECE = "<unk>"
+KEPT_PIECES = tuple(f"<kept{number}>" for number in range(1, 9))
+"""Each stands for one part of a sentence that is to be kept as it is, see ``app.text.kept``."""
 
 
 def language_tag(language: str) -> str:
@@ -35,6 +39,9 @@ class Tokenizer:
 
     Byte fallback makes every string encodable: a character outside the vocabulary becomes its UTF-8
     bytes, one piece each, and comes back unchanged; only ``▁`` (U+2581), which stands for a space in pieces, does not.
+
+    Attributes:
+        kept_ids: of the pieces that stand for kept parts, in order; none in a vocabulary without them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,12 +54,48 @@ class Tokenizer:
         self.vocab_size: int = self._processor.vocab_size()
         ids = range(self.vocab_size)
         written = (self._processor.id_to_piece(index) for index in ids if not self._processor.is_byte(index))
-        self._alphabet = frozenset(chain.from_iterable(written))
+        self._alphabet = frozenset(chain.from_iterable(written)) - {_SPACE}
+        kept = (self._processor.piece_to_id(piece) for piece in KEPT_PIECES)
+        self._known: dict[str, bool] = {}
+        self.kept_ids: tuple[int, ...] = tuple(index for index in kept if index != self._processor.unk_id())
 
     def encode(self, text: str) -> list[int]:
         """Ids of the pieces of ``text``, without tag and end of sentence."""
         ids: list[int] = self._processor.encode(text)
         return ids
+
+    def encode_kept(self, form: KeptForm, numbers: Sequence[int]) -> list[int]:
+        """Ids of the pieces of a form whose text is normalised.
+
+        Args:
+            numbers: which of ``kept_ids`` stands for each of the form's parts.
+        """
+        return self._with_kept(self.encode(form.text), form, numbers)
+
+    def encode_kept_batch(self, forms: Sequence[KeptForm], numbers: Sequence[Sequence[int]]) -> list[list[int]]:
+        """``encode_kept`` of many forms at once, on all cores."""
+        encoded = self.encode_batch([form.text for form in forms])
+        return [self._with_kept(*one) for one in zip(encoded, forms, numbers, strict=True)]
+
+    def _with_kept(self, ids: list[int], form: KeptForm, numbers: Sequence[int]) -> list[int]:
+        """``ids`` with one piece for the bytes of each stand-in."""
+        if not form.parts:
+            return ids
+        stand_in = [self._processor.piece_to_id(f"<0x{byte:02X}>") for byte in form.stand_in.encode()]
+        found: list[int] = []
+        left = iter(numbers)
+        index = 0
+        while index < len(ids):
+            is_kept = ids[index : index + len(stand_in)] == stand_in
+            found.append(self.kept_ids[next(left)] if is_kept else ids[index])
+            index += len(stand_in) if is_kept else 1
+        return found
+
+    def knows(self, character: str) -> bool:
+        """Whether what ``character`` becomes when it is normalised stands in pieces."""
+        if (known := self._known.get(character)) is None:
+            known = self._known[character] = self._alphabet.issuperset(normalise(character))
+        return known
 
     def knows_letters_of(self, text: str) -> bool:
         """Whether at least half of the letters of ``text`` stand in pieces; of the others a model knows only bytes."""
@@ -69,14 +112,27 @@ class Tokenizer:
         return [self.tag_id(target), *self.encode(text), self.special_ids.eos]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Text of ``ids``, normalised; special pieces and tags vanish.
+        """Text of ``ids``, normalised; special pieces, tags and kept pieces vanish.
 
         Byte pieces could spell anything: normalising keeps line breaks and control characters out.
         """
         return normalise(self._processor.decode(list(ids)))
 
-    def spell(self, ids: Sequence[int]) -> tuple[str, list[tuple[int, int]]]:
+    def spell_kept(self, ids: Sequence[int], kept: Sequence[str]) -> tuple[KeptForm, list[tuple[int, int]]]:
+        """``spell`` with the parts that ``ids`` stand for: of ``kept``, as they are numbered.
+
+        Where there is no part of a number, nothing is spelled.
+        """
+        numbers = [self.kept_ids.index(index) for index in ids if index in self.kept_ids]
+        stand_in = absent_from(self.spell(ids)[0])
+        text, spans = self.spell(ids, stand_in)
+        parts = (kept[number] if number < len(kept) else "" for number in numbers)
+        return KeptForm(text, stand_in, tuple(parts)), spans
+
+    def spell(self, ids: Sequence[int], stand_in: str = "") -> tuple[str, list[tuple[int, int]]]:
         """What ``ids`` spell before normalisation, a space for each ``▁``, and the span of each piece in it.
+
+        Kept pieces are ``stand_in``.
 
         Of the byte pieces of one character the last has its span, the others empty ones; so have special pieces.
         Bytes that are no character belong to the last of them.
@@ -93,7 +149,7 @@ class Tokenizer:
                 text += "\ufffd" * len(pending)
                 pending = b""
                 ends[-1] = len(text)
-                text += self._spelling(index, piece)
+                text += stand_in if index in self.kept_ids else self._spelling(index, piece)
             ends.append(len(text))
         text += "\ufffd" * len(pending)
         ends[-1] = len(text)
@@ -104,10 +160,11 @@ class Tokenizer:
             return ""
         return " ⁇ " if self._processor.is_unknown(index) else piece.replace("▁", " ")
 
-    def pieces(self, ids: Sequence[int]) -> list[str]:
-        """The written form of each id."""
+    def pieces(self, ids: Sequence[int], kept: Sequence[str] = ()) -> list[str]:
+        """The written form of each id; of those that stand for one of ``kept`` that part."""
         pieces: list[str] = self._processor.id_to_piece(list(ids))
-        return pieces
+        shown = dict(zip(self.kept_ids, kept, strict=False))
+        return [shown.get(index, piece) for index, piece in zip(ids, pieces, strict=True)] if shown else pieces
 
     def is_tag(self, index: int) -> bool:
         """Whether the piece names a target language."""

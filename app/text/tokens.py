@@ -1,17 +1,19 @@
 """Pieces and words of one sentence, each with the place in its text that it stands for."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.text.capitals import as_read, capitals, has_only_capitals, sentence_case
+from app.text.kept import KeptForm, Span, kept_spans, take_out
 from app.text.normalise import normalise
 from app.text.offsets import normalise_with_offsets
+from app.text.segments import is_translatable
 from app.text.tokenizer import Tokenizer
 from app.text.words import word_spans
 
 Special = Literal["tag", "bos", "eos"]
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -46,46 +48,79 @@ class TokenisedText:
     """One sentence. Spans ascend and do not overlap; every token that is not special belongs to one word.
 
     Text and words are as they stand for the reader, pieces as the model has them: in small letters where a sentence in
-    capitals was recased.
+    capitals was recased. A kept part is one piece, the part itself.
+
+    Attributes:
+        kept: the parts that ``Tokenizer.kept_ids`` stand for here, in their order.
     """
 
     text: str
     tokens: tuple[Token, ...]
     words: tuple[Word, ...]
+    kept: tuple[str, ...] = ()
+
+
+def kept_parts(tokenizer: Tokenizer, text: str) -> tuple[str, ...]:
+    """What a translation of ``text`` must contain as it is, in order."""
+    return tuple(text[slice(*span)] for span in _kept_spans(tokenizer, text))
+
+
+def is_read(tokenizer: Tokenizer, text: str) -> bool:
+    """Whether the model is to read a sentence: it has letters besides what is kept, and the model knows most of them.
+
+    Other sentences are copied.
+    """
+    between = take_out(text, _kept_spans(tokenizer, text))
+    return is_translatable(between.text) and tokenizer.knows_letters_of(text)
 
 
 def read_ids(tokenizer: Tokenizer, text: str, language: str, target: str) -> list[int]:
     """Ids that the encoder reads for a sentence as it stands in the request; see ``source_tokens``."""
-    return tokenizer.encode_source(normalise(as_read(text, language)), target)
+    form = _source_form(tokenizer, text, language)
+    ids = _encode(tokenizer, replace(form, text=normalise(form.text)), distinct(form.parts))
+    return [tokenizer.tag_id(target), *ids, tokenizer.special_ids.eos]
 
 
-def written_text(tokenizer: Tokenizer, ids: Sequence[int], recased: bool) -> str:
-    """The translation that ``ids`` are: ``recased``, of a sentence in capitals, so that it is to be raised."""
-    text = tokenizer.decode(ids)
-    return capitals(text) if recased else text
+def written_text(tokenizer: Tokenizer, ids: Sequence[int], recased: bool, kept: Sequence[str] = ()) -> str:
+    """The translation that ``ids`` are.
+
+    Args:
+        recased: of a sentence in capitals, so that it is to be raised.
+        kept: ``kept_parts`` of the source. One that the model left out stands at the end.
+    """
+    form, _ = tokenizer.spell_kept(ids, distinct(kept))
+    return _finished(replace(form, text=normalise(form.text)), recased, kept).put_back()
 
 
 def source_tokens(tokenizer: Tokenizer, text: str, language: str, target: str) -> TokenisedText:
     """What the encoder reads for ``text``: tag, pieces, end of sentence.
 
     A sentence in capitals is read in sentence case: pieces and ids are of that, text, words and spans of ``text``.
+    A part that is to be kept (``app.text.kept``) is one piece.
 
     Args:
         text: the sentence as it stands in the request, not normalised.
         language: its language, for the words.
         target: language to translate into, for the tag.
     """
-    return _given(tokenizer, text, as_read(text, language), language, [tokenizer.tag_id(target)])
+    form = _source_form(tokenizer, text, language)
+    placed = _placed(tokenizer, form, form.parts)
+    return _annotate(tokenizer, text, language, [(tokenizer.tag_id(target), (0, 0)), *placed], distinct(form.parts))
 
 
-def given_tokens(tokenizer: Tokenizer, text: str, language: str, recased: bool = False) -> TokenisedText:
+def given_tokens(
+    tokenizer: Tokenizer, text: str, language: str, recased: bool = False, kept: Sequence[str] = ()
+) -> TokenisedText:
     """What the decoder would have to write for ``text``, normalised or not: pieces, end of sentence.
 
     Args:
         recased: the source was, so that the model's own translation would have been raised: a ``text`` without small
             letters is taken for a raised one, however short it is.
+        kept: ``kept_parts`` of the source: of ``text`` these are one piece each.
     """
-    return _given(tokenizer, text, lowered(text, language) if recased else text, language, [])
+    spans = [span for span in _kept_spans(tokenizer, text) if text[slice(*span)] in kept]
+    form = take_out(text, spans, lowered(text, language) if recased else text)
+    return _annotate(tokenizer, text, language, _placed(tokenizer, form, kept), distinct(kept))
 
 
 def lowered(text: str, language: str) -> str:
@@ -93,41 +128,78 @@ def lowered(text: str, language: str) -> str:
     return sentence_case(text, language) if has_only_capitals(text) else text
 
 
-def _given(tokenizer: Tokenizer, text: str, form: str, language: str, before: Sequence[int]) -> TokenisedText:
-    """``form`` is what the model has for ``text``, of the same length."""
-    normalised = normalise_with_offsets(form)
-    ids = [*before, *tokenizer.encode(normalised.text), tokenizer.special_ids.eos]
+def target_tokens(
+    tokenizer: Tokenizer, ids: Sequence[int], language: str, recased: bool = False, kept: Sequence[str] = ()
+) -> TokenisedText:
+    """What the decoder writes; the text is ``written_text(tokenizer, ids, recased, kept)``."""
+    raw, spans = tokenizer.spell_kept(ids, distinct(kept))
+    normalised = normalise_with_offsets(raw.text)
+    trimmed = [_trim(normalised.text, normalised.normalised_span(*span)) for span in spans]
+    form = _finished(replace(raw, text=normalised.text), recased, kept)
+    placed = zip(ids, map(form.span_in_whole, trimmed), strict=True)
+    return _annotate(tokenizer, form.put_back(), language, list(placed), distinct(kept))
+
+
+def _kept_spans(tokenizer: Tokenizer, text: str) -> list[Span]:
+    """Of the parts to be kept as many as there are pieces for; equal ones share a piece."""
+    if not tokenizer.kept_ids:
+        return []
+    spans = kept_spans(text, tokenizer.knows)
+    pieces = distinct([text[slice(*span)] for span in spans])[: len(tokenizer.kept_ids)]
+    return [span for span in spans if text[slice(*span)] in pieces]
+
+
+def distinct(parts: Sequence[str]) -> list[str]:
+    """Parts in the order of ``Tokenizer.kept_ids``: equal ones share a piece."""
+    return list(dict.fromkeys(parts))
+
+
+def _source_form(tokenizer: Tokenizer, text: str, language: str) -> KeptForm:
+    """What the model reads for a sentence: in sentence case if it stands in capitals, without the parts to be kept."""
+    return take_out(text, _kept_spans(tokenizer, text), as_read(text, language))
+
+
+def _finished(form: KeptForm, recased: bool, kept: Sequence[str]) -> KeptForm:
+    """A normalised translation for the reader: raised if ``recased``, with the parts that the model left out."""
+    missing = tuple((Counter(kept) - Counter(form.parts)).elements()) if form.text else ()
+    text = capitals(form.text) if recased else form.text
+    return KeptForm(text + f" {form.stand_in}" * len(missing), form.stand_in, (*form.parts, *missing))
+
+
+def _encode(tokenizer: Tokenizer, form: KeptForm, distinct: Sequence[str]) -> list[int]:
+    return tokenizer.encode_kept(form, [distinct.index(part) for part in form.parts])
+
+
+def _placed(tokenizer: Tokenizer, form: KeptForm, kept: Sequence[str]) -> list[tuple[int, Span]]:
+    """Ids of a form, end of sentence included, and their spans in its whole text; its parts are among ``kept``."""
+    normalised = normalise_with_offsets(form.text)
+    encoded = _encode(tokenizer, replace(form, text=normalised.text), distinct(kept))
+    ids = [*encoded, tokenizer.special_ids.eos]
     # The tokenizer puts a space before the first word.
-    _, spans = tokenizer.spell(ids)
+    _, spans = tokenizer.spell(ids, form.stand_in)
     spans = [(max(start - 1, 0), max(end - 1, 0)) for start, end in spans]
     trimmed = [_trim(normalised.text, span) for span in spans]
-    original = [normalised.original_span(*span) for span in trimmed]
-    return _annotate(tokenizer, text, language, ids, original)
-
-
-def target_tokens(tokenizer: Tokenizer, ids: Sequence[int], language: str, recased: bool = False) -> TokenisedText:
-    """What the decoder writes; the text is ``written_text(tokenizer, ids, recased)``."""
-    raw, spans = tokenizer.spell(ids)
-    normalised = normalise_with_offsets(raw)
-    trimmed = [_trim(normalised.text, normalised.normalised_span(*span)) for span in spans]
-    shown = capitals(normalised.text) if recased else normalised.text
-    return _annotate(tokenizer, shown, language, ids, trimmed)
+    return [
+        (index, form.span_in_whole(normalised.original_span(*span))) for index, span in zip(ids, trimmed, strict=True)
+    ]
 
 
 def _annotate(
-    tokenizer: Tokenizer, text: str, language: str, ids: Sequence[int], spans: Sequence[Span]
+    tokenizer: Tokenizer, text: str, language: str, placed: Sequence[tuple[int, Span]], kept: Sequence[str]
 ) -> TokenisedText:
+    """``placed``: ids with their spans in ``text``; ``kept``: parts as they are numbered."""
+    ids, spans = [index for index, _ in placed], [span for _, span in placed]
     specials = [_special(tokenizer, index) for index in ids]
     disjoint = list(_disjoint(spans))
     plain = [index for index, special in enumerate(specials) if special is None]
     words = list(_words(text, word_spans(text, language), {index: disjoint[index] for index in plain}))
     word_of = {token: number for number, word in enumerate(words) for token in word.tokens}
-    rows = zip(tokenizer.pieces(ids), ids, disjoint, specials, strict=True)
+    rows = zip(tokenizer.pieces(ids, kept), ids, disjoint, specials, strict=True)
     tokens = (
         Token(piece, number, None if special else span, word_of.get(index), special)
         for index, (piece, number, span, special) in enumerate(rows)
     )
-    return TokenisedText(text, tuple(tokens), tuple(words))
+    return TokenisedText(text, tuple(tokens), tuple(words), tuple(kept))
 
 
 def _words(text: str, spans: Sequence[Span], tokens: dict[int, Span]) -> Iterator[Word]:

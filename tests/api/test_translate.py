@@ -33,6 +33,7 @@ def test_answer_has_the_documented_shape() -> None:
                             "finish_reason": "eos",
                             "alternatives": [{"text": "other", "log_prob": -3.0, "score": -1.5}],
                             "recased": False,
+                            "kept": [],
                         },
                         {
                             "source": {"text": "😀 42", "span": [10, 14], "pieces": []},
@@ -42,6 +43,7 @@ def test_answer_has_the_documented_shape() -> None:
                             "finish_reason": "copied",
                             "alternatives": [],
                             "recased": False,
+                            "kept": [],
                         },
                     ],
                     "attention": None,

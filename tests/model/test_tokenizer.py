@@ -35,7 +35,7 @@ def test_digits_stand_alone_and_tags_are_single_pieces(tokenizer: Tokenizer) -> 
 
 def test_unigram_is_an_option(corpora: Path, tmp_path: Path) -> None:
     config = tiny_config()
-    shape = dataclasses.replace(config.transformer, vocab_size=300)
+    shape = dataclasses.replace(config.transformer, vocab_size=320)
     unigram = RunConfig(shape, TokenizerConfig("unigram"), config.training)
     train_tokenizer(unigram, corpora, tmp_path / "tokenizer.model")
     tokenizer = Tokenizer(tmp_path / "tokenizer.model")
@@ -63,7 +63,7 @@ def test_the_vocabulary_comes_from_what_is_trained_on(
     tmp_path: Path, named: dict[str, float], excluded: Sequence[set[str]], known: dict[str, bool]
 ) -> None:
     config = tiny_config()
-    shape = dataclasses.replace(config.transformer, vocab_size=300)
+    shape = dataclasses.replace(config.transformer, vocab_size=320)
     run = RunConfig(shape, config.tokenizer, config.training, named)
     train_tokenizer(run, made_up_corpora(tmp_path), tmp_path / "tokenizer.model", excluded)
     tokenizer = Tokenizer(tmp_path / "tokenizer.model")

@@ -84,6 +84,7 @@ async function load() {
   const wanted = Math.max(0, Math.min(Number(state().segment) || 0, last));
   byId("sentence").value = wanted;
   showRecased(explainable()[wanted]);
+  showKept(explainable()[wanted]);
   byId("view").setAttribute("aria-busy", "true");
   if (!await choose(wanted).catch(refuse)) return;
   if (state().muted) await attempt(mute);
@@ -95,6 +96,15 @@ async function load() {
 function showRecased(sentence) {
   const note = byId("recased");
   note.hidden = !sentence?.recased;
+  if (!note.hidden) say(note.textContent);
+}
+
+/** One piece where the reader expects many would puzzle likewise. */
+function showKept(sentence) {
+  const note = byId("kept");
+  const parts = [...new Set(sentence?.kept ?? [])];
+  note.hidden = !parts.length;
+  note.textContent = `Kept as it is, one piece to the model: ${parts.join(" · ")}`;
   if (!note.hidden) say(note.textContent);
 }
 

@@ -1,0 +1,183 @@
+"""Parts that are kept: which they are, that the model has one piece for each, and that none is ever lost."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.reading import read_text
+from app.text.kept import absent_from, kept_spans, take_out
+from app.text.normalise import normalise
+from app.text.tokenizer import KEPT_PIECES, Tokenizer
+from app.text.tokens import given_tokens, is_read, kept_parts, read_ids, source_tokens, target_tokens, written_text
+from tests.scripted_world import World
+
+PARTS = st.sampled_from(
+    ["https://a.org/b?c=1", "me@a.org", "{name}", "<b>", "</b>", "%s", "東京", "x_y", "🍕", "#4711"]
+)
+TEXTS = st.lists(PARTS | st.sampled_from(["the", "L’été", "e\u0301", ",", ".", "(", " ", "  ", "\ue000", "NON"])).map(
+    "".join
+)
+SENTENCE = 'Write to <b>Ann</b> (ann@a.org), see https://a.org/b. Or ask <a href="x y">東京 大阪</a>!'
+KEPT = ("<b>", "</b>", "ann@a.org", "https://a.org/b", '<a href="x y">', "東京 大阪", "</a>")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_tokenizer: Path) -> Tokenizer:
+    return Tokenizer(tiny_tokenizer)
+
+
+def found_in(text: str) -> list[str]:
+    return [text[slice(*span)] for span in kept_spans(text, "éèàçœ’«»".__contains__)]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("https://www.example.com/a?b=c#d", "http://localhost:8000/x_(y", "www.example.fr", "mailto:a@b.org"),
+        *("jean.dupont@example.org", "example.com", "docs.example.io/start", "vitrail.fr"),
+        *("<b>", "</p>", "<br/>", '<a href="x y">', "<img src=a alt='b c'>", "&nbsp;", "&#8217;", "&#x2019;"),
+        *("{name}", "{0}", "{{ user.name }}", "${total}", "%{count}", "%s", "%d", "%1$s", "%(name)s", "%.2f", "$HOME"),
+        *("/usr/local/bin", "~/a/b.txt", "../x/y", "C:\\Users\\me", "report-2.pdf", "main.py", "app.min.js"),
+        *("call()", "a.b.call()", "snake_case", "MAX_SIZE", "getElement", "--dry-run", "--out-dir=x/y", "\\textbf"),
+        *("@jean", "#vitrail", "#4711", "AB-4471", "A123", "XR2000-B7", "deadbeef12", "2.0.1", "v1.2.3", "192.168.0.1"),
+        *("05 34 71 00 54", "05.34.71.00.54", "+33 6 12 34 56 78", "(555) 123-4567", "555-123-4567", "338333"),
+        *(
+            "4821-33071",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "`git push --force`",
+            "Привет",
+            "東京 大阪",
+            "🍕🍕",
+            "👩‍🚀",
+            "→",
+        ),
+    ],
+)
+def test_parts_that_are_kept(part: str) -> None:
+    assert found_in(part) == [part]
+    assert found_in(f"See {part}, please.") == [part]
+    assert found_in(f"« {part} »") == [part]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs $5, or 1.000.000 for 12,5 % of 1,250,000; 50 % d'eau, 100%sure, 3.14 km/h and/or 1/2.",
+        "The 3rd of 1980s COVID-19 B2B WW2 mp3 at 10am on the 22/11/2026, U.S.A., e.g. J. R. R. Tolkien, etc.",
+        "He left --and never came back -- so it goes. McDonald has an iPhone; R&D, AT&T, a < b > c, <3, x @ y.",
+        "L’été à « Israël » _was_ __good__ œuvre; naïve Dvořák e\u0301te\u0301.",
+        "Number #1 and 12345 people in 2026 paid €50 or 50 €.",
+    ],
+)
+def test_what_is_translated(text: str) -> None:
+    assert found_in(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(seed * 9_000 for seed in ("a", "_", "a.", "a-", "<a ", "<a b=c ", "/a", "0", "0 ", "{", "+1 ", "a@", "1.1.")),
+        *(
+            seed * 9_000
+            for seed in ("A1", "\\", "_a", "Ab", "a://", "www.", "中 ", "中", "f1", "&#", "%1", "`", "--a-b ")
+        ),
+    ],
+)
+def test_crafted_texts_take_no_longer(text: str) -> None:
+    started = time.process_time()
+    kept_spans(text, lambda _: False)
+    # A quadratic pattern takes many seconds for these.
+    assert time.process_time() - started < 2
+
+
+def test_each_part_is_one_piece(tokenizer: Tokenizer) -> None:
+    assert tokenizer.pieces(tokenizer.kept_ids) == list(KEPT_PIECES)
+    assert kept_parts(tokenizer, SENTENCE) == KEPT
+    read = source_tokens(tokenizer, SENTENCE, "en", "fr")
+    assert [token.id for token in read.tokens] == read_ids(tokenizer, SENTENCE, "en", "fr")
+    parts = [token for token in read.tokens if token.id in tokenizer.kept_ids]
+    assert tuple(token.piece for token in parts) == KEPT
+    assert tuple(SENTENCE[slice(*token.span)] for token in parts if token.span) == KEPT
+    assert [word.text for word in read.words][-3:] == ["東京 大阪", "</a>", "!"]
+
+
+def test_equal_parts_share_a_piece_and_parts_beyond_the_eighth_are_spelled(tokenizer: Tokenizer) -> None:
+    text = "{1} {2} {3} {1} {4} {5} {6} {7} {8} {9} {2} {10}"
+    assert kept_parts(tokenizer, text) == tuple(text.replace("{9} ", "").split()[:-1])
+    ids = [index for index in read_ids(tokenizer, text, "en", "fr") if index in tokenizer.kept_ids]
+    assert [tokenizer.kept_ids.index(index) for index in ids] == [0, 1, 2, 0, 3, 4, 5, 6, 7, 1]
+
+
+def test_what_was_left_out_stands_at_the_end(tokenizer: Tokenizer) -> None:
+    kept = ("{a}", "{b}", "{a}")
+    ids = [tokenizer.kept_ids[1], *tokenizer.encode("le chat")]
+    assert written_text(tokenizer, ids, False, kept) == "{b} le chat {a} {a}"
+    assert target_tokens(tokenizer, ids, "fr", False, kept).text == "{b} le chat {a} {a}"
+    # Nothing written: the sentence itself will stand there. A piece without a part is nothing.
+    assert written_text(tokenizer, [], False, kept) == ""
+    assert written_text(tokenizer, [tokenizer.kept_ids[7], *ids], False, kept) == "{b} le chat {a} {a}"
+
+
+def test_parts_of_capitals_stay_as_they_are(tokenizer: Tokenizer) -> None:
+    text = "PLEASE OPEN https://a.org/Bc AND WRITE TO Ann@a.org NOW"
+    kept = kept_parts(tokenizer, text)
+    ids = read_ids(tokenizer, text, "en", "fr")[1:-1]
+    assert tokenizer.decode(ids) == "Please open and write to now"
+    assert written_text(tokenizer, ids, True, kept) == text
+
+
+@given(TEXTS)
+def test_nothing_is_lost_whatever_the_text(tokenizer: Tokenizer, text: str) -> None:
+    kept = kept_parts(tokenizer, text)
+    ids = read_ids(tokenizer, text, "en", "fr")[1:-1]
+    repeated = written_text(tokenizer, ids, False, kept)
+    form = take_out(text, [])
+    assert form.put_back() == text
+    assert "".join(repeated.split()) == "".join(_normalised_around(tokenizer, text).split())
+    assert target_tokens(tokenizer, ids, "fr", False, kept).text == repeated
+    if repeated == text:
+        assert [token.id for token in given_tokens(tokenizer, repeated, "fr", False, kept).tokens][:-1] == ids
+
+
+def _normalised_around(tokenizer: Tokenizer, text: str) -> str:
+    """What comes back of ``text``: the parts as they are, the rest normalised."""
+    parts = kept_parts(tokenizer, text)
+    spans, position = [], 0
+    for part in parts:
+        start = text.index(part, position)
+        spans.append((start, start + len(part)))
+        position = start + len(part)
+    form = take_out(text, spans)
+    return type(form)(normalise(form.text), form.stand_in, form.parts).put_back()
+
+
+def test_a_stand_in_is_new_to_its_text() -> None:
+    text = "".join(map(chr, range(0xE000, 0xF900)))
+    assert absent_from(text) == "\U000f0000"
+    form = take_out(f"{text}{{a}}", [(len(text), len(text) + 3)])
+    assert form.put_back() == f"{text}{{a}}"
+
+
+@pytest.mark.parametrize("text", ["{name}", "<br/> 東京", "AB-4471: 12", "snake_case()", "me@a.org"])
+def test_a_sentence_of_parts_alone_is_copied(tokenizer: Tokenizer, text: str) -> None:
+    assert not is_read(tokenizer, text)
+    assert [part.source_ids for part in read_text(text, ("en", "fr"), tokenizer, 100)] == [None]
+
+
+def test_a_vocabulary_without_such_pieces_spells_everything(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    without = Tokenizer.__new__(Tokenizer)
+    without.__dict__.update(vars(tokenizer), kept_ids=())
+    assert kept_parts(without, SENTENCE) == ()
+    ids = read_ids(without, SENTENCE, "en", "fr")[1:-1]
+    assert written_text(without, ids, False) == normalise(SENTENCE)
+
+
+def test_the_whole_path_keeps_them(world: World) -> None:
+    (segment,) = world.translate(SENTENCE.replace(". Or", ", or")).translations[0].segments
+    assert segment.kept == KEPT
+    assert segment.target.text == SENTENCE.replace(". Or", ", or")
+    assert set(KEPT) <= set(segment.source.pieces)
+    assert set(KEPT) <= set(segment.target.pieces)
