@@ -9,8 +9,8 @@ into the other, and no span has to be moved.
 import re
 import unicodedata
 
+from app.text.kept import code_spans
 from app.text.normalise import normalise
-from app.text.segments import ADDRESS
 
 # What stands together between white space and punctuation; digits and underscores too, which make a word a code.
 _RUN = re.compile(r"[\w']+")
@@ -36,9 +36,9 @@ def stands_in_capitals(text: str) -> bool:
     and none. Shorter texts stay as they are: ``OK``, ``USA``, ``U.S.A.``, ``X``, ``1. A`` are written so in any
     sentence, and the model knows them so. A long acronym (``UNESCO``) alone cannot be told from a word. However its
     accents and apostrophes are encoded, a sentence is judged as the normalised one. Beside letters of a script
-    without case, capitals are those of acronyms (``我在 UNESCO 工作``). Addresses do not count, and keep their letters.
+    without case, capitals are those of acronyms (``我在 UNESCO 工作``). Addresses, placeholders and code do not count, and keep their letters.
     """
-    text = _without_addresses(normalise(text))
+    text = _without_code(normalise(text))
     if not has_only_capitals(text) or _has_letters_without_case(text):
         return False
     counts = [sum(map(_is_capital, run[0])) for run in _RUN.finditer(text) if not _CODE.search(run[0])]
@@ -49,9 +49,9 @@ def has_only_capitals(text: str) -> bool:
     """Whether ``text`` has letters with case and none of them is small.
 
     A letter that has no capital of one character (``ß``) is no sign of small letters, and one of a script without case
-    of nothing; addresses do not count.
+    of nothing; addresses, placeholders and code do not count.
     """
-    text = _without_addresses(text)
+    text = _without_code(text)
     return not any(_is_small(character) for character in text) and any(map(_is_capital, text))
 
 
@@ -68,14 +68,14 @@ def sentence_case(text: str, language: str) -> str:
     if always := _ALWAYS_CAPITAL.get(language):
         for match in always.finditer(text):
             small[match.start()] = text[match.start()]
-    _keep_addresses(small, text)
+    _keep_code(small, text)
     return _FINAL_SIGMA.sub("ς", "".join(small))
 
 
 def capitals(text: str) -> str:
     """``text`` raised, of the same length: what has no capital of one character (``ß``) stays."""
     large = list(map(_large, text))
-    _keep_addresses(large, text)
+    _keep_code(large, text)
     return "".join(large)
 
 
@@ -84,13 +84,18 @@ def as_read(text: str, language: str) -> str:
     return sentence_case(text, language) if stands_in_capitals(text) else text
 
 
-def _without_addresses(text: str) -> str:
-    return ADDRESS.sub(lambda address: " " * len(address[0]), text)
+def _without_code(text: str) -> str:
+    if not (spans := code_spans(text)):
+        return text
+    characters = list(text)
+    for start, end in spans:
+        characters[start:end] = " " * (end - start)
+    return "".join(characters)
 
 
-def _keep_addresses(changed: list[str], text: str) -> None:
-    for address in ADDRESS.finditer(text):
-        changed[slice(*address.span())] = address[0]
+def _keep_code(changed: list[str], text: str) -> None:
+    for start, end in code_spans(text):
+        changed[start:end] = text[start:end]
 
 
 def _has_letters_without_case(text: str) -> bool:

@@ -71,8 +71,13 @@ def kept_spans(text: str, is_known: Callable[[str], bool]) -> list[Span]:
     Args:
         is_known: whether a character stands in some piece of the vocabulary.
     """
-    spans = [match.span() for match in _KEPT.finditer(text)] if _SIGN.search(text) else []
+    spans = code_spans(text)
     return spans if text.isascii() else _united([*spans, *_unknown(text, is_known)])
+
+
+def code_spans(text: str) -> list[Span]:
+    """Of the parts that are kept those that any vocabulary could spell: addresses, placeholders, tags, code, numbers."""
+    return [match.span() for match in _KEPT.finditer(text)] if _SIGN.search(text) else []
 
 
 def _unknown(text: str, is_known: Callable[[str], bool]) -> list[Span]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.reading import read_text
+from app.text.capitals import stands_in_capitals
 from app.text.kept import absent_from, kept_spans, take_out
 from app.text.normalise import normalise
 from app.text.tokenizer import KEPT_PIECES, Tokenizer
@@ -122,7 +123,7 @@ def test_what_was_left_out_stands_at_the_end(tokenizer: Tokenizer) -> None:
 
 
 def test_parts_of_capitals_stay_as_they_are(tokenizer: Tokenizer) -> None:
-    text = "PLEASE OPEN https://a.org/Bc AND WRITE TO Ann@a.org NOW"
+    text = "PLEASE OPEN https://a.org/Bc AND WRITE TO {user_name} NOW"
     kept = kept_parts(tokenizer, text)
     ids = read_ids(tokenizer, text, "en", "fr")[1:-1]
     assert tokenizer.decode(ids) == "Please open and write to now"
@@ -131,15 +132,15 @@ def test_parts_of_capitals_stay_as_they_are(tokenizer: Tokenizer) -> None:
 
 @given(TEXTS)
 def test_nothing_is_lost_whatever_the_text(tokenizer: Tokenizer, text: str) -> None:
-    kept = kept_parts(tokenizer, text)
+    kept, recased = kept_parts(tokenizer, text), stands_in_capitals(text)
     ids = read_ids(tokenizer, text, "en", "fr")[1:-1]
-    repeated = written_text(tokenizer, ids, False, kept)
+    repeated = written_text(tokenizer, ids, recased, kept)
     form = take_out(text, [])
     assert form.put_back() == text
     assert "".join(repeated.split()) == "".join(_normalised_around(tokenizer, text).split())
-    assert target_tokens(tokenizer, ids, "fr", False, kept).text == repeated
+    assert target_tokens(tokenizer, ids, "fr", recased, kept).text == repeated
     if repeated == text:
-        assert [token.id for token in given_tokens(tokenizer, repeated, "fr", False, kept).tokens][:-1] == ids
+        assert [token.id for token in given_tokens(tokenizer, repeated, "fr", recased, kept).tokens][:-1] == ids
 
 
 def _normalised_around(tokenizer: Tokenizer, text: str) -> str:
