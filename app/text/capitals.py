@@ -36,7 +36,8 @@ def stands_in_capitals(text: str) -> bool:
     and none. Shorter texts stay as they are: ``OK``, ``USA``, ``U.S.A.``, ``X``, ``1. A`` are written so in any
     sentence, and the model knows them so. A long acronym (``UNESCO``) alone cannot be told from a word. However its
     accents and apostrophes are encoded, a sentence is judged as the normalised one. Beside letters of a script
-    without case, capitals are those of acronyms (``我在 UNESCO 工作``). Addresses, placeholders and code do not count, and keep their letters.
+    without case, capitals are those of acronyms (``我在 UNESCO 工作``). Addresses, placeholders and code do not
+    count, and keep their letters.
     """
     text = _without_code(normalise(text))
     if not has_only_capitals(text) or _has_letters_without_case(text):

@@ -76,7 +76,7 @@ def kept_spans(text: str, is_known: Callable[[str], bool]) -> list[Span]:
 
 
 def code_spans(text: str) -> list[Span]:
-    """Of the parts that are kept those that any vocabulary could spell: addresses, placeholders, tags, code, numbers."""
+    """Of the parts that are kept those that do not depend on a vocabulary: addresses, tags, code, long numbers."""
     return [match.span() for match in _KEPT.finditer(text)] if _SIGN.search(text) else []
 
 
