@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 Span = tuple[int, int]
@@ -72,12 +73,13 @@ def kept_spans(text: str, is_known: Callable[[str], bool]) -> list[Span]:
         is_known: whether a character stands in some piece of the vocabulary.
     """
     spans = code_spans(text)
-    return spans if text.isascii() else _united([*spans, *_unknown(text, is_known)])
+    return list(spans) if text.isascii() else _united([*spans, *_unknown(text, is_known)])
 
 
-def code_spans(text: str) -> list[Span]:
+@lru_cache(64)  # a sentence is asked about several times in a row
+def code_spans(text: str) -> tuple[Span, ...]:
     """Of the parts that are kept those that do not depend on a vocabulary: addresses, tags, code, long numbers."""
-    return [match.span() for match in _KEPT.finditer(text)] if _SIGN.search(text) else []
+    return tuple(match.span() for match in _KEPT.finditer(text)) if _SIGN.search(text) else ()
 
 
 def _unknown(text: str, is_known: Callable[[str], bool]) -> list[Span]:

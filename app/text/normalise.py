@@ -7,6 +7,7 @@ _APOSTROPHES = dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"), None)
 # The only characters that count as no marks but decompose into two.
 _TIBETAN_PAIRS = {0x0F73: "\u0f71\u0f72", 0x0F75: "\u0f71\u0f74", 0x0F81: "\u0f71\u0f80"}
+_REMEMBERED = 0x10000
 _KEPT_FORMAT_CHARACTERS = frozenset("\u200c\u200d")
 _KEPT_CATEGORIES_OF_C = frozenset({"Co", "Cn"})
 
@@ -23,8 +24,7 @@ def normalise(text: str) -> str:
     text = " ".join(text.split())
     if text.isascii() and text.isprintable():
         return text
-    text = "".join(map(keep, text))
-    return " ".join(compose(text).split())
+    return " ".join(compose(text.translate(_KEPT)).split())
 
 
 def compose(text: str) -> str:
@@ -44,6 +44,19 @@ def keep(character: str) -> str:
     """What one character becomes before composition: itself, a straight apostrophe, or nothing."""
     character = character.translate(_APOSTROPHES).translate(_INVISIBLE)
     return character if character and _is_kept(character) else ""
+
+
+class _Table(dict[int, str]):
+    """``keep`` of every character that was seen, by code point; those of the first plane are remembered."""
+
+    def __missing__(self, code: int) -> str:
+        kept = keep(chr(code))
+        if code < _REMEMBERED:
+            self[code] = kept
+        return kept
+
+
+_KEPT = _Table()
 
 
 def _is_kept(character: str) -> bool:
