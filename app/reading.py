@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.text.capitals import stands_in_capitals
+from app.text.kept import KeptPart
 from app.text.split import split
 from app.text.tokenizer import Tokenizer
 from app.text.tokens import is_read, kept_parts, read_ids
@@ -23,7 +24,7 @@ class Part:
     span: tuple[int, int]
     source_ids: tuple[int, ...] | None
     recased: bool
-    kept: tuple[str, ...] = ()
+    kept: tuple[KeptPart, ...] = ()
 
 
 def read_text(text: str, languages: tuple[str, str], tokenizer: Tokenizer, longest: int) -> list[Part]:

@@ -7,8 +7,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from app.engine.hypotheses import Hypothesis
+from app.text.kept import KeptPart
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import distinct, written_text
+from app.text.tokens import kept_texts, written_text
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Place:
     recased: bool
     copied: bool
     sentence: str
-    kept: tuple[str, ...] = ()
+    kept: tuple[KeptPart, ...] = ()
 
 
 Tell = Callable[[Progress], None]
@@ -68,7 +69,7 @@ class Watch:
     def decided(self, sentence: int, piece_id: int) -> None:
         """A piece of a sentence is decided; called by an engine thread."""
         place = self._places[sentence]
-        piece = self._tokenizer.pieces([piece_id], distinct(place.kept))[0]
+        piece = self._tokenizer.pieces([piece_id], kept_texts(place.kept))[0]
         self._hand_over(Progress(place.text, place.segment, piece, None, place.recased))
 
     def follow(self, answers: "Sequence[Future[list[Hypothesis]]]") -> None:

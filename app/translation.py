@@ -6,6 +6,7 @@ from typing import Literal
 from app.attention.alignment import RuleName
 from app.engine.hypotheses import FinishReason
 from app.explanation import ExplainedText, ExplanationRequest, HeadMask
+from app.text.kept import KeptPart
 from app.text.offsets import OffsetConverter, OffsetUnit
 
 SegmentFinish = FinishReason | Literal["copied"]
@@ -68,7 +69,7 @@ class Segment:
     finish_reason: SegmentFinish
     alternatives: tuple[Alternative, ...]
     recased: bool = False
-    kept: tuple[str, ...] = ()
+    kept: tuple[KeptPart, ...] = ()
 
 
 @dataclass(frozen=True)

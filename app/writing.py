@@ -7,7 +7,7 @@ from app.explainer import Pair, TextPairs
 from app.reading import Part
 from app.text.segments import join
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import TokenisedText, distinct, source_tokens, target_tokens, written_text
+from app.text.tokens import TokenisedText, kept_texts, source_tokens, target_tokens, written_text
 from app.translation import Alternative, Segment, SegmentText, TranslateRequest, Translation, Usage
 
 
@@ -39,7 +39,7 @@ class Writer:
 
     def _segment(self, part: Part, hypotheses: Sequence[Hypothesis], text: str, span: tuple[int, int]) -> Segment:
         assert part.source_ids is not None
-        best, kept = hypotheses[0], distinct(part.kept)
+        best, kept = hypotheses[0], kept_texts(part.kept)
         alternatives = (Alternative(self._text(part, other), other.log_prob, other.score) for other in hypotheses[1:])
         return Segment(
             source=SegmentText(part.text, part.span, tuple(self._tokenizer.pieces(part.source_ids[1:-1], kept))),

@@ -5,7 +5,8 @@ written here is a real one changed in the same way on both sides, so that it ser
 
 - copying: a name, number, address or piece of code that stands on both sides is replaced by another one, or by a
   placeholder;
-- form: lower case, no final punctuation, list items, quotation marks, markup, emoji, an address at the end;
+- form: lower case, no final punctuation, list items, quotation marks, emoji, an address at the end, markup around
+  everything, a name, or one or two words that ``model.lexicon`` found to mean the same;
 - single names and other short texts that mean the same in both languages;
 - phrases, words, quantities, prices, times, dates and sentences with an address or code (``model.short_texts``), as
   they are or changed in form.
@@ -20,7 +21,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from model import corpus
@@ -32,6 +33,7 @@ from model.short_texts import ShortTexts, read_phrases
 from model.verbatim import Verbatim
 
 Change = Callable[[Pair, random.Random], Pair | None]
+Span = tuple[int, int]
 
 _READ_PER_CORPUS = 200_000
 _LONGEST_CHARACTERS = 110
@@ -73,9 +75,11 @@ def copied_names(pairs: Sequence[Pair]) -> list[str]:
 class Changes:
     """The kinds of change, each with its weight in the draw; one that does not suit a pair makes none of it."""
 
-    def __init__(self, names: Sequence[str], verbatim: Verbatim) -> None:
+    def __init__(self, names: Sequence[str], words: Sequence[Pair], verbatim: Verbatim) -> None:
+        """``words``: pairs in small letters, as ``model.lexicon`` finds them."""
         self._names = names
         self._verbatim = verbatim
+        self._translations = dict(words)
         # "de Tom" must not become "de Anna": French would say "d'Anna".
         self._consonant_names = [name for name in names if name[0].lower() not in _VOWELS]
         self._replaceable = frozenset(self._consonant_names)
@@ -83,7 +87,7 @@ class Changes:
             (self.rename, 26),
             (self.renumber, 11),
             (self.placed, 24),
-            (self.marked, 6),
+            (self.marked, 16),
             (self.lower, 13),
             (self.unfinished, 14),
             (self.list_item, 9),
@@ -98,19 +102,46 @@ class Changes:
         return self._in_place_of_a_name(pair, lambda _: other, source)
 
     def placed(self, pair: Pair, source: random.Random) -> Pair | None:
-        """A placeholder in the place of a number or name that both sides have."""
-        other = self._verbatim.placeholder(source)
-        first, second = (_NUMBER.findall(text) for text in pair)
-        if len(first) == 1 and first == second:
-            return _both(pair, lambda text: _NUMBER.sub(lambda _: other, text))
-        return self._in_place_of_a_name(pair, lambda _: other, source)
+        """Placeholders in the place of up to three numbers and names that both sides have once."""
+        first, second = (Counter([*_NUMBER.findall(text), *WORD.findall(text)]) for text in pair)
+        shared = [one for one, count in first.items() if count == second[one] == 1]
+        replaceable = [one for one in shared if one.isdecimal() or one in self._replaceable]
+        if not replaceable:
+            return None
+        chosen = source.sample(replaceable, min(len(replaceable), source.randint(1, 3)))
+        others = {one: self._verbatim.placeholder(source) for one in chosen}
+        pattern = re.compile("|".join(rf"\b{re.escape(one)}\b" for one in chosen))
+        return _both(pair, lambda text: pattern.sub(lambda match: others[match[0]], text))
 
     def marked(self, pair: Pair, source: random.Random) -> Pair | None:
-        """Markup around everything or around a name that both sides have."""
+        """Markup around everything, a name that both sides have, or words of which one is the other's translation."""
         opening, closing = source.choice(_MARKUP)
-        if source.random() < 0.5:
+        draw = source.random()
+        if draw < 0.2:
             return _both(pair, lambda text: f"{opening}{text}{closing}")
-        return self._in_place_of_a_name(pair, lambda name: f"{opening}{name}{closing}", source)
+        if draw < 0.3:
+            return self._in_place_of_a_name(pair, lambda name: f"{opening}{name}{closing}", source)
+        links = self._links(pair)
+        if not links:
+            return None
+        start = source.randrange(len(links))
+        end = start + source.choice((1, 1, 2))
+        spans = _joined(links[start:end], pair) or links[start]
+        first, second = (
+            f"{text[:left]}{opening}{text[left:right]}{closing}{text[right:]}"
+            for text, (left, right) in zip(pair, spans, strict=True)
+        )
+        return first, second
+
+    def _links(self, pair: Pair) -> list[tuple[Span, Span]]:
+        """Where words stand that have their translation on the other side, both once, in the order of the first."""
+        first, second = ([(match[0].lower(), match.span()) for match in WORD.finditer(text)] for text in pair)
+        counts = [Counter(word for word, _ in side) for side in (first, second)]
+        places = dict(second)
+        linked = ((word, span, self._translations.get(word)) for word, span in first)
+        return [
+            (span, places[other]) for word, span, other in linked if other and counts[0][word] == counts[1][other] == 1
+        ]
 
     def renumber(self, pair: Pair, source: random.Random) -> Pair | None:
         """Other numbers, as long and the same on both sides."""
@@ -172,6 +203,16 @@ class Changes:
         return text, text
 
 
+def _joined(links: Sequence[tuple[Span, Span]], pair: Pair) -> tuple[Span, Span] | None:
+    """The spans that the links cover on each side, if nothing else stands there."""
+    sides = [sorted(side) for side in zip(*links, strict=True)]
+    for text, spans in zip(pair, sides, strict=True):
+        between = (text[one[1] : other[0]] for one, other in pairwise(spans))
+        if any(space != " " for space in between):
+            return None
+    return (sides[0][0][0], sides[0][-1][1]), (sides[1][0][0], sides[1][-1][1])
+
+
 def augmented(pairs: Sequence[Pair], changes: Changes, short: ShortTexts, wanted: int) -> Iterator[Pair]:
     """``wanted`` changed pairs; one in twenty is the same in both languages, one in three a short text."""
     source = random.Random(_SEED)
@@ -223,7 +264,7 @@ def main() -> None:
     words = read_phrases(arguments.lexicon)
     verbatim = Verbatim(words)
     short = ShortTexts(read_phrases(), words, verbatim)
-    made = augmented(fitting, Changes(names, verbatim), short, arguments.pairs)
+    made = augmented(fitting, Changes(names, words, verbatim), short, arguments.pairs)
     with arguments.output.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{first}\t{second}\n" for first, second in made)
     print(f"{arguments.pairs:,} pairs with {len(names):,} names from {len(fitting):,} pairs")

@@ -24,7 +24,7 @@ def encode_pairs(tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]]) -> tupl
             forms.append(take_out(text, [span for span in found if text[slice(*span)] in common]))
     first, second = (
         tokenizer.encode_kept_batch(
-            forms, [[number[part] for part in form.parts] for form, number in zip(forms, numbers, strict=True)]
+            forms, [[number[part.text] for part in form.parts] for form, number in zip(forms, numbers, strict=True)]
         )
         for forms in sides
     )

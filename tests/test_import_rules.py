@@ -40,7 +40,7 @@ ALLOWED = {
     "app.metrics": {"app.engine.counts"},
     "app.muted_search": {"app.abandonable", "app.engine"},
     "app.runtime": {"numpy", "onnxruntime", "app.errors", "app.engine.step_model"},
-    "app.translation": {"app.engine.hypotheses", "app.attention.alignment", "app.explanation", "app.text.offsets"},
+    "app.translation": {"app.engine.hypotheses", "app.attention.alignment", "app.explanation", "app.text"},
     "app.translator": {
         "app.text",
         "app.engine",
@@ -58,7 +58,7 @@ ALLOWED = {
         "app.translation",
         "app.writing",
     },
-    "app.streaming": {"app.engine.hypotheses", "app.text.tokenizer", "app.text.tokens"},
+    "app.streaming": {"app.engine.hypotheses", "app.text"},
     "app.reading": {"app.text"},
     "app.writing": {"app.engine.hypotheses", "app.explainer", "app.reading", "app.text", "app.translation"},
 }

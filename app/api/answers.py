@@ -130,7 +130,7 @@ def _segment(segment: Segment) -> SegmentAnswer:
         finish_reason=segment.finish_reason,
         alternatives=[_alternative(alternative) for alternative in segment.alternatives],
         recased=segment.recased,
-        kept=list(dict.fromkeys(segment.kept)),
+        kept=list(dict.fromkeys(part.text for part in segment.kept)),
     )
 
 

@@ -127,6 +127,14 @@ def _united(spans: Sequence[Span]) -> list[Span]:
 
 
 @dataclass(frozen=True)
+class KeptPart:
+    """One part. ``glued``: a letter or digit follows it at once; the model sees a space between, and knows the word."""
+
+    text: str
+    glued: bool
+
+
+@dataclass(frozen=True)
 class KeptForm:
     """A text with parts taken out.
 
@@ -137,7 +145,7 @@ class KeptForm:
 
     text: str
     stand_in: str
-    parts: tuple[str, ...]
+    parts: tuple[KeptPart, ...]
 
     def span_in_whole(self, span: Span) -> Span:
         """The part of ``put_back()`` that ``text[slice(*span)]`` is."""
@@ -148,12 +156,23 @@ class KeptForm:
 
     def put_back(self) -> str:
         """The text with its parts in their places."""
-        pieces = self.text.split(self.stand_in)
-        return pieces[0] + "".join(part + piece for part, piece in zip(self.parts, pieces[1:], strict=True))
+        first, *others = self.text.split(self.stand_in)
+        after = (
+            other[1:] if part.glued and other.startswith(" ") else other
+            for part, other in zip(self.parts, others, strict=True)
+        )
+        return first + "".join(part.text + other for part, other in zip(self.parts, after, strict=True))
 
     def _longer(self, place: int) -> int:
-        passed = self.text.count(self.stand_in, 0, place)
-        return sum(map(len, self.parts[:passed])) - passed
+        """By how much parts make the text before ``place`` longer."""
+        longer, position = 0, -1
+        for part in self.parts:
+            position = self.text.index(self.stand_in, position + 1)
+            if position >= place:
+                break
+            space = part.glued and place > position + 1 and self.text[position + 1] == " "
+            longer += len(part.text) - 1 - space
+        return longer
 
 
 def take_out(text: str, spans: Sequence[Span], read: str | None = None) -> KeptForm:
@@ -164,9 +183,11 @@ def take_out(text: str, spans: Sequence[Span], read: str | None = None) -> KeptF
     """
     rest = text if read is None else read
     stand_in = absent_from(rest)
+    parts = tuple(KeptPart(text[start:end], text[end : end + 1].isalnum()) for start, end in spans)
     bounds = [0, *chain.from_iterable(spans), len(text)]
-    between = (rest[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
-    return KeptForm(stand_in.join(between), stand_in, tuple(text[slice(*span)] for span in spans))
+    first, *others = (rest[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
+    after = (" " * part.glued + other for part, other in zip(parts, others, strict=True))
+    return KeptForm(stand_in.join([first, *after]), stand_in, parts)
 
 
 def absent_from(text: str) -> str:

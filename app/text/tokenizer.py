@@ -7,10 +7,11 @@ from pathlib import Path
 
 import sentencepiece
 
-from app.text.kept import KeptForm, absent_from
+from app.text.kept import KeptForm, KeptPart, absent_from
 from app.text.normalise import normalise
 
 _SPACE = "▁"
+_NOTHING = KeptPart("", glued=False)
 TOKENIZER_FILE = "tokenizer.model"
 PAD_PIECE = "<pad>"
 BOS_PIECE = "<s>"
@@ -118,7 +119,7 @@ class Tokenizer:
         """
         return normalise(self._processor.decode(list(ids)))
 
-    def spell_kept(self, ids: Sequence[int], kept: Sequence[str]) -> tuple[KeptForm, list[tuple[int, int]]]:
+    def spell_kept(self, ids: Sequence[int], kept: Sequence[KeptPart]) -> tuple[KeptForm, list[tuple[int, int]]]:
         """``spell`` with the parts that ``ids`` stand for: of ``kept``, as they are numbered.
 
         Where there is no part of a number, nothing is spelled.
@@ -126,7 +127,7 @@ class Tokenizer:
         numbers = [self.kept_ids.index(index) for index in ids if index in self.kept_ids]
         stand_in = absent_from(self.spell(ids)[0])
         text, spans = self.spell(ids, stand_in)
-        parts = (kept[number] if number < len(kept) else "" for number in numbers)
+        parts = (kept[number] if number < len(kept) else _NOTHING for number in numbers)
         return KeptForm(text, stand_in, tuple(parts)), spans
 
     def spell(self, ids: Sequence[int], stand_in: str = "") -> tuple[str, list[tuple[int, int]]]:

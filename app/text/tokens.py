@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.text.capitals import as_read, capitals, has_only_capitals, sentence_case
-from app.text.kept import KeptForm, Span, kept_spans, take_out
+from app.text.kept import KeptForm, KeptPart, Span, kept_spans, take_out
 from app.text.normalise import normalise
 from app.text.offsets import normalise_with_offsets
 from app.text.segments import is_translatable
@@ -60,9 +60,9 @@ class TokenisedText:
     kept: tuple[str, ...] = ()
 
 
-def kept_parts(tokenizer: Tokenizer, text: str) -> tuple[str, ...]:
+def kept_parts(tokenizer: Tokenizer, text: str) -> tuple[KeptPart, ...]:
     """What a translation of ``text`` must contain as it is, in order."""
-    return tuple(text[slice(*span)] for span in _kept_spans(tokenizer, text))
+    return take_out(text, _kept_spans(tokenizer, text)).parts
 
 
 def is_read(tokenizer: Tokenizer, text: str) -> bool:
@@ -77,18 +77,18 @@ def is_read(tokenizer: Tokenizer, text: str) -> bool:
 def read_ids(tokenizer: Tokenizer, text: str, language: str, target: str) -> list[int]:
     """Ids that the encoder reads for a sentence as it stands in the request; see ``source_tokens``."""
     form = _source_form(tokenizer, text, language)
-    ids = _encode(tokenizer, replace(form, text=normalise(form.text)), distinct(form.parts))
+    ids = _encode(tokenizer, replace(form, text=normalise(form.text)), form.parts)
     return [tokenizer.tag_id(target), *ids, tokenizer.special_ids.eos]
 
 
-def written_text(tokenizer: Tokenizer, ids: Sequence[int], recased: bool, kept: Sequence[str] = ()) -> str:
+def written_text(tokenizer: Tokenizer, ids: Sequence[int], recased: bool, kept: Sequence[KeptPart] = ()) -> str:
     """The translation that ``ids`` are.
 
     Args:
         recased: of a sentence in capitals, so that it is to be raised.
         kept: ``kept_parts`` of the source. One that the model left out stands at the end.
     """
-    form, _ = tokenizer.spell_kept(ids, distinct(kept))
+    form, _ = tokenizer.spell_kept(ids, _distinct(kept))
     return _finished(replace(form, text=normalise(form.text)), recased, kept).put_back()
 
 
@@ -105,11 +105,11 @@ def source_tokens(tokenizer: Tokenizer, text: str, language: str, target: str) -
     """
     form = _source_form(tokenizer, text, language)
     placed = _placed(tokenizer, form, form.parts)
-    return _annotate(tokenizer, text, language, [(tokenizer.tag_id(target), (0, 0)), *placed], distinct(form.parts))
+    return _annotate(tokenizer, text, language, [(tokenizer.tag_id(target), (0, 0)), *placed], form.parts)
 
 
 def given_tokens(
-    tokenizer: Tokenizer, text: str, language: str, recased: bool = False, kept: Sequence[str] = ()
+    tokenizer: Tokenizer, text: str, language: str, recased: bool = False, kept: Sequence[KeptPart] = ()
 ) -> TokenisedText:
     """What the decoder would have to write for ``text``, normalised or not: pieces, end of sentence.
 
@@ -118,9 +118,10 @@ def given_tokens(
             letters is taken for a raised one, however short it is.
         kept: ``kept_parts`` of the source: of ``text`` these are one piece each.
     """
-    spans = [span for span in _kept_spans(tokenizer, text) if text[slice(*span)] in kept]
+    texts = kept_texts(kept)
+    spans = [span for span in _kept_spans(tokenizer, text) if text[slice(*span)] in texts]
     form = take_out(text, spans, lowered(text, language) if recased else text)
-    return _annotate(tokenizer, text, language, _placed(tokenizer, form, kept), distinct(kept))
+    return _annotate(tokenizer, text, language, _placed(tokenizer, form, kept), kept)
 
 
 def lowered(text: str, language: str) -> str:
@@ -129,15 +130,15 @@ def lowered(text: str, language: str) -> str:
 
 
 def target_tokens(
-    tokenizer: Tokenizer, ids: Sequence[int], language: str, recased: bool = False, kept: Sequence[str] = ()
+    tokenizer: Tokenizer, ids: Sequence[int], language: str, recased: bool = False, kept: Sequence[KeptPart] = ()
 ) -> TokenisedText:
     """What the decoder writes; the text is ``written_text(tokenizer, ids, recased, kept)``."""
-    raw, spans = tokenizer.spell_kept(ids, distinct(kept))
+    raw, spans = tokenizer.spell_kept(ids, _distinct(kept))
     normalised = normalise_with_offsets(raw.text)
     trimmed = [_trim(normalised.text, normalised.normalised_span(*span)) for span in spans]
     form = _finished(replace(raw, text=normalised.text), recased, kept)
     placed = zip(ids, map(form.span_in_whole, trimmed), strict=True)
-    return _annotate(tokenizer, form.put_back(), language, list(placed), distinct(kept))
+    return _annotate(tokenizer, form.put_back(), language, list(placed), kept)
 
 
 def _kept_spans(tokenizer: Tokenizer, text: str) -> list[Span]:
@@ -145,12 +146,17 @@ def _kept_spans(tokenizer: Tokenizer, text: str) -> list[Span]:
     if not tokenizer.kept_ids:
         return []
     spans = kept_spans(text, tokenizer.knows)
-    pieces = distinct([text[slice(*span)] for span in spans])[: len(tokenizer.kept_ids)]
-    return [span for span in spans if text[slice(*span)] in pieces]
+    parts = take_out(text, spans).parts
+    chosen = _distinct(parts)[: len(tokenizer.kept_ids)]
+    return [span for span, part in zip(spans, parts, strict=True) if part in chosen]
 
 
-def distinct(parts: Sequence[str]) -> list[str]:
-    """Parts in the order of ``Tokenizer.kept_ids``: equal ones share a piece."""
+def kept_texts(parts: Sequence[KeptPart]) -> list[str]:
+    """What ``Tokenizer.kept_ids`` stand for, in their order: equal ones share a piece."""
+    return [part.text for part in _distinct(parts)]
+
+
+def _distinct(parts: Sequence[KeptPart]) -> list[KeptPart]:
     return list(dict.fromkeys(parts))
 
 
@@ -159,21 +165,24 @@ def _source_form(tokenizer: Tokenizer, text: str, language: str) -> KeptForm:
     return take_out(text, _kept_spans(tokenizer, text), as_read(text, language))
 
 
-def _finished(form: KeptForm, recased: bool, kept: Sequence[str]) -> KeptForm:
+def _finished(form: KeptForm, recased: bool, kept: Sequence[KeptPart]) -> KeptForm:
     """A normalised translation for the reader: raised if ``recased``, with the parts that the model left out."""
-    missing = tuple((Counter(kept) - Counter(form.parts)).elements()) if form.text else ()
+    left_out = Counter(part.text for part in kept) - Counter(part.text for part in form.parts)
+    missing = tuple(KeptPart(text, glued=False) for text in left_out.elements()) if form.text else ()
     text = capitals(form.text) if recased else form.text
     return KeptForm(text + f" {form.stand_in}" * len(missing), form.stand_in, (*form.parts, *missing))
 
 
-def _encode(tokenizer: Tokenizer, form: KeptForm, distinct: Sequence[str]) -> list[int]:
-    return tokenizer.encode_kept(form, [distinct.index(part) for part in form.parts])
+def _encode(tokenizer: Tokenizer, form: KeptForm, kept: Sequence[KeptPart]) -> list[int]:
+    known, texts = _distinct(kept), kept_texts(kept)
+    numbers = [known.index(part) if part in known else texts.index(part.text) for part in form.parts]
+    return tokenizer.encode_kept(form, numbers)
 
 
-def _placed(tokenizer: Tokenizer, form: KeptForm, kept: Sequence[str]) -> list[tuple[int, Span]]:
+def _placed(tokenizer: Tokenizer, form: KeptForm, kept: Sequence[KeptPart]) -> list[tuple[int, Span]]:
     """Ids of a form, end of sentence included, and their spans in its whole text; its parts are among ``kept``."""
     normalised = normalise_with_offsets(form.text)
-    encoded = _encode(tokenizer, replace(form, text=normalised.text), distinct(kept))
+    encoded = _encode(tokenizer, replace(form, text=normalised.text), kept)
     ids = [*encoded, tokenizer.special_ids.eos]
     # The tokenizer puts a space before the first word.
     _, spans = tokenizer.spell(ids, form.stand_in)
@@ -185,21 +194,22 @@ def _placed(tokenizer: Tokenizer, form: KeptForm, kept: Sequence[str]) -> list[t
 
 
 def _annotate(
-    tokenizer: Tokenizer, text: str, language: str, placed: Sequence[tuple[int, Span]], kept: Sequence[str]
+    tokenizer: Tokenizer, text: str, language: str, placed: Sequence[tuple[int, Span]], kept: Sequence[KeptPart]
 ) -> TokenisedText:
-    """``placed``: ids with their spans in ``text``; ``kept``: parts as they are numbered."""
+    """``placed``: ids with their spans in ``text``."""
+    texts = kept_texts(kept)
     ids, spans = [index for index, _ in placed], [span for _, span in placed]
     specials = [_special(tokenizer, index) for index in ids]
     disjoint = list(_disjoint(spans))
     plain = [index for index, special in enumerate(specials) if special is None]
     words = list(_words(text, word_spans(text, language), {index: disjoint[index] for index in plain}))
     word_of = {token: number for number, word in enumerate(words) for token in word.tokens}
-    rows = zip(tokenizer.pieces(ids, kept), ids, disjoint, specials, strict=True)
+    rows = zip(tokenizer.pieces(ids, texts), ids, disjoint, specials, strict=True)
     tokens = (
         Token(piece, number, None if special else span, word_of.get(index), special)
         for index, (piece, number, span, special) in enumerate(rows)
     )
-    return TokenisedText(text, tuple(tokens), tuple(words), tuple(kept))
+    return TokenisedText(text, tuple(tokens), tuple(words), tuple(texts))
 
 
 def _words(text: str, spans: Sequence[Span], tokens: dict[int, Span]) -> Iterator[Word]:

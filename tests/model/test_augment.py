@@ -1,4 +1,5 @@
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from model.short_texts import ShortTexts
 from model.verbatim import Verbatim
 
 NAMES = ["Tom", "Boston", "Anna", "Marc"]
+WORDS = [("cats", "chats"), ("black", "noirs"), ("has", "a")]
 VERBATIM = Verbatim([("cat", "chat")])
 SHORT = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")], VERBATIM)
 PAIR = ("Tom has 25 cats.", "Tom a 25 chats.")
 
 
 def change(kind: str, pair: Pair = PAIR, seed: int = 0) -> Pair | None:
-    method: Change = getattr(Changes(NAMES, VERBATIM), kind)
+    method: Change = getattr(Changes(NAMES, WORDS, VERBATIM), kind)
     return method(pair, random.Random(seed))
 
 
@@ -80,28 +82,46 @@ def test_both_sides_change_alike(kind: str, holds: Callable[[Pair], bool]) -> No
 
 
 def test_a_placeholder_stands_for_the_number_or_the_name_on_both_sides() -> None:
-    for pair, before, after in (
-        (PAIR, "Tom has ", " cats."),
-        (("Tom has cats.", "Tom a des chats."), "", " has cats."),
-    ):
-        drawn = [change("placed", pair, seed) for seed in range(40)]
-        placed = [first.removeprefix(before).removesuffix(after) for first, _ in filter(None, drawn)]
-        assert len(placed) == 40
-        assert all(one and word in one[1] for one, word in zip(drawn, placed, strict=True))
-        assert {"%s", "{0}"} < set(placed)
-        assert any(word.startswith("{{") for word in placed)
+    placed, both = set(), 0
+    for seed in range(80):
+        changed = change("placed", seed=seed)
+        assert changed is not None
+        found = [
+            re.fullmatch(pattern, text)
+            for pattern, text in zip((r"(.+) has (.+) cats\.", r"(.+) a (.+) chats\."), changed, strict=True)
+        ]
+        assert found[0]
+        assert found[1]
+        assert found[0].groups() == found[1].groups()
+        name, number = found[0].groups()
+        both += name != "Tom" and number != "25"
+        placed |= {name, number} - {"Tom", "25"}
+    assert 20 < both < 80
+    assert {"%s", "{0}"} < placed
+    assert any(word.startswith("{{") for word in placed)
     assert change("placed", ("It rains.", "Il pleut.")) is None
+    assert change("placed", ("2 and 25 and 25", "2 et 25")) is None
 
 
-def test_markup_stands_around_a_name_or_everything_on_both_sides() -> None:
-    drawn = [change("marked", seed=seed) for seed in range(80)]
+def test_markup_stands_around_translations_a_name_or_everything_on_both_sides() -> None:
+    drawn = [change("marked", seed=seed) for seed in range(200)]
+    assert ("Tom <b>has</b> 25 cats.", "Tom <b>a</b> 25 chats.") in drawn
+    assert ("Tom has 25 <em>cats</em>.", "Tom a 25 <em>chats</em>.") in drawn
+    two = [change("marked", ("The black cats.", "Les chats noirs."), seed) for seed in range(200)]
+    assert ("The <b>black cats</b>.", "Les <b>chats noirs</b>.") in two
+    assert ("The <b>black</b> cats.", "Les chats <b>noirs</b>.") in two
+    assert not any(one and "</b> <b>" in one[0] for one in two)
+    twice = [change("marked", ("Cats are cats.", "Les chats."), seed) for seed in range(40)]
+    assert all(one is None or "Cats are cats." in one[0] for one in twice)
     assert ("**Tom has 25 cats.**", "**Tom a 25 chats.**") in drawn
     assert ("**Tom** has 25 cats.", "**Tom** a 25 chats.") in drawn
     assert ("<p>Tom has 25 cats.</p>", "<p>Tom a 25 chats.</p>") in drawn
 
 
 def test_as_many_pairs_as_asked_for_and_the_same_each_time() -> None:
-    first, second = (list(augmented([PAIR, ("Yes.", "Oui.")], Changes(NAMES, VERBATIM), SHORT, 200)) for _ in range(2))
+    first, second = (
+        list(augmented([PAIR, ("Yes.", "Oui.")], Changes(NAMES, WORDS, VERBATIM), SHORT, 200)) for _ in range(2)
+    )
     assert first == second
     assert len(first) == 200
     assert any(source == target for source, target in first)

@@ -1,6 +1,7 @@
 """Parts that are kept: which they are, that the model has one piece for each, and that none is ever lost."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.reading import read_text
 from app.text.capitals import stands_in_capitals
-from app.text.kept import absent_from, kept_spans, take_out
+from app.text.kept import KeptPart, absent_from, kept_spans, take_out
 from app.text.normalise import normalise
 from app.text.tokenizer import KEPT_PIECES, Tokenizer
 from app.text.tokens import given_tokens, is_read, kept_parts, read_ids, source_tokens, target_tokens, written_text
@@ -28,6 +29,10 @@ KEPT = ("<b>", "</b>", "ann@a.org", "https://a.org/b", '<a href="x y">', "東京
 @pytest.fixture(scope="module")
 def tokenizer(tiny_tokenizer: Path) -> Tokenizer:
     return Tokenizer(tiny_tokenizer)
+
+
+def texts(parts: Sequence[KeptPart]) -> tuple[str, ...]:
+    return tuple(part.text for part in parts)
 
 
 def found_in(text: str) -> list[str]:
@@ -96,7 +101,7 @@ def test_crafted_texts_take_no_longer(text: str) -> None:
 
 def test_each_part_is_one_piece(tokenizer: Tokenizer) -> None:
     assert tokenizer.pieces(tokenizer.kept_ids) == list(KEPT_PIECES)
-    assert kept_parts(tokenizer, SENTENCE) == KEPT
+    assert texts(kept_parts(tokenizer, SENTENCE)) == KEPT
     read = source_tokens(tokenizer, SENTENCE, "en", "fr")
     assert [token.id for token in read.tokens] == read_ids(tokenizer, SENTENCE, "en", "fr")
     parts = [token for token in read.tokens if token.id in tokenizer.kept_ids]
@@ -107,19 +112,32 @@ def test_each_part_is_one_piece(tokenizer: Tokenizer) -> None:
 
 def test_equal_parts_share_a_piece_and_parts_beyond_the_eighth_are_spelled(tokenizer: Tokenizer) -> None:
     text = "{1} {2} {3} {1} {4} {5} {6} {7} {8} {9} {2} {10}"
-    assert kept_parts(tokenizer, text) == tuple(text.replace("{9} ", "").split()[:-1])
+    assert texts(kept_parts(tokenizer, text)) == tuple(text.replace("{9} ", "").split()[:-1])
     ids = [index for index in read_ids(tokenizer, text, "en", "fr") if index in tokenizer.kept_ids]
     assert [tokenizer.kept_ids.index(index) for index in ids] == [0, 1, 2, 0, 3, 4, 5, 6, 7, 1]
 
 
 def test_what_was_left_out_stands_at_the_end(tokenizer: Tokenizer) -> None:
-    kept = ("{a}", "{b}", "{a}")
+    kept = kept_parts(tokenizer, "le {a} chat {b} et {a}")
     ids = [tokenizer.kept_ids[1], *tokenizer.encode("le chat")]
     assert written_text(tokenizer, ids, False, kept) == "{b} le chat {a} {a}"
     assert target_tokens(tokenizer, ids, "fr", False, kept).text == "{b} le chat {a} {a}"
     # Nothing written: the sentence itself will stand there. A piece without a part is nothing.
     assert written_text(tokenizer, [], False, kept) == ""
     assert written_text(tokenizer, [tokenizer.kept_ids[7], *ids], False, kept) == "{b} le chat {a} {a}"
+
+
+def test_a_word_after_a_part_is_known_and_no_space_comes_of_it(tokenizer: Tokenizer) -> None:
+    text = "The <b>cat</b>s and {n}old <b>chair</b> <i> dog"
+    kept, ids = kept_parts(tokenizer, text), read_ids(tokenizer, text, "en", "fr")[1:-1]
+    assert [part.glued for part in kept] == [True, True, True, True, False, False]
+    apart = "The <b> cat</x> s and {n} old <b> chair</b> <i> dog"
+    assert tokenizer.pieces(ids) == tokenizer.pieces(read_ids(tokenizer, apart, "en", "fr")[1:-1])
+    assert written_text(tokenizer, ids, False, kept) == text
+    found = source_tokens(tokenizer, text, "en", "fr")
+    assert [word.text for word in found.words][:4] == ["The", "<b>", "cat", "</b>"]
+    target = target_tokens(tokenizer, ids, "fr", False, kept)
+    assert [(word.text, word.span) for word in target.words] == [(word.text, word.span) for word in found.words]
 
 
 def test_parts_of_capitals_stay_as_they_are(tokenizer: Tokenizer) -> None:
@@ -145,7 +163,7 @@ def test_nothing_is_lost_whatever_the_text(tokenizer: Tokenizer, text: str) -> N
 
 def _normalised_around(tokenizer: Tokenizer, text: str) -> str:
     """What comes back of ``text``: the parts as they are, the rest normalised."""
-    parts = kept_parts(tokenizer, text)
+    parts = texts(kept_parts(tokenizer, text))
     spans, position = [], 0
     for part in parts:
         start = text.index(part, position)
@@ -178,7 +196,7 @@ def test_a_vocabulary_without_such_pieces_spells_everything(tokenizer: Tokenizer
 
 def test_the_whole_path_keeps_them(world: World) -> None:
     (segment,) = world.translate(SENTENCE.replace(". Or", ", or")).translations[0].segments
-    assert segment.kept == KEPT
+    assert texts(segment.kept) == KEPT
     assert segment.target.text == SENTENCE.replace(". Or", ", or")
     assert set(KEPT) <= set(segment.source.pieces)
     assert set(KEPT) <= set(segment.target.pieces)
