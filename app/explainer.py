@@ -29,10 +29,10 @@ from app.explanation import (
     Rival,
 )
 from app.reading_ahead import Reader, ReadingAhead, SourceIds
-from app.text.kept import Span
 from app.text.offsets import OffsetConverter, OffsetUnit
 from app.text.tokenizer import Tokenizer
 from app.text.tokens import Token, TokenisedText, Word
+from app.text.verbatim import Span
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,20 @@ from app.errors import InvalidInput, TooLarge
 from app.explainer import Pair, TextPairs
 from app.explanation import ExplainRequest
 from app.text.capitals import stands_in_capitals
-from app.text.kept import Span
-from app.text.normalise import normalise
 from app.text.segments import is_translatable
 from app.text.split import Sentence, split
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import TokenisedText, given_tokens, kept_parts, lowered, read_ids, source_tokens
+from app.text.tokens import (
+    TokenisedText,
+    all_kept,
+    given_length,
+    given_tokens,
+    is_read,
+    kept_parts,
+    read_ids,
+    source_tokens,
+)
+from app.text.verbatim import Span
 
 
 @dataclass(frozen=True)
@@ -85,9 +93,10 @@ def pair_texts(request: ExplainRequest, tokenizer: Tokenizer, limits: ModelLimit
     def source_pieces(text: str) -> int:
         return len(read_ids(tokenizer, text, request.source, request.target))
 
+    kept = all_kept(tokenizer, request.text)
+
     def target_pieces(text: str) -> int:
-        # A translation in capitals is most likely that of a source in capitals, and has far fewer pieces then.
-        return len(tokenizer.encode(normalise(lowered(text, request.target))))
+        return given_length(tokenizer, text, request.target, kept)
 
     source = _Side(request.text, request.source, source_pieces, limits.source_len)
     if request.target_text is None:
@@ -155,7 +164,7 @@ def _check_length(pair: Pair, limit: int) -> None:
 
 
 def _pair(request: ExplainRequest, tokenizer: Tokenizer, source: Sentence, target: Sentence | None) -> Pair:
-    if not is_translatable(source.text) and (target is None or not is_translatable(target.text)):
+    if not is_read(tokenizer, source.text) and (target is None or not is_read(tokenizer, target.text)):
         copied = target or source
         texts = (TokenisedText(source.text, (), ()), TokenisedText(copied.text, (), ()))
         return Pair(source.span, texts[0], copied.span, texts[1] if target else None, "copied")

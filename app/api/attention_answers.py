@@ -19,9 +19,9 @@ RECASED = (
 
 
 KEPT = (
-    "Parts of the sentence that a translation must contain as they are, in order: addresses, placeholders, tags, code, "
-    "long numbers, letters and symbols that the model does not know. The model did not read them: each was one piece "
-    "to it, which it had to put in the right place. One that it left out stands at the end."
+    "Parts of the sentence that a translation must contain as they are, at most eight: addresses, placeholders, tags, "
+    "code, long numbers, letters and symbols that the model does not know. The model did not read them: each was one "
+    "piece to it, which it had to put in the right place. One that it leaves out stands at the end of its translation."
 )
 
 

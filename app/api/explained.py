@@ -99,7 +99,7 @@ class _Writer:
             alignment=self._aligned(segment),
             signals=None if segment.signals is None else _signals(segment.signals),
             recased=segment.recased,
-            kept=list(side.tokenised.kept),
+            kept=list(dict.fromkeys(side.tokenised.kept)),
         )
 
     def _attention(self, name: str, segment: ExplainedSegment) -> AttentionMapsAnswer | None:

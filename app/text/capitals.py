@@ -9,8 +9,8 @@ into the other, and no span has to be moved.
 import re
 import unicodedata
 
-from app.text.kept import code_spans
 from app.text.normalise import normalise
+from app.text.verbatim import verbatim_spans
 
 # What stands together between white space and punctuation; digits and underscores too, which make a word a code.
 _RUN = re.compile(r"[\w']+")
@@ -86,7 +86,7 @@ def as_read(text: str, language: str) -> str:
 
 
 def _without_code(text: str) -> str:
-    if not (spans := code_spans(text)):
+    if not (spans := verbatim_spans(text)):
         return text
     characters = list(text)
     for start, end in spans:
@@ -95,7 +95,7 @@ def _without_code(text: str) -> str:
 
 
 def _keep_code(changed: list[str], text: str) -> None:
-    for start, end in code_spans(text):
+    for start, end in verbatim_spans(text):
         changed[start:end] = text[start:end]
 
 

@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
+
+from app.text.verbatim import verbatim_spans
 
 # Where a long sentence is cut, best first: after a clause, after a phrase, between words.
 _AFTER_CLAUSE = re.compile(r"[.;:!?…](?=\s)|[。；：！？]")
@@ -16,20 +18,21 @@ _ZERO_WIDTH_JOINER = "\u200d"
 def cut_to_fit(text: str, fits: Callable[[str], bool]) -> Iterator[int]:
     """Lengths of consecutive parts of ``text``, each of which fits.
 
-    A part ends after punctuation in its second half if there is any, else at a space, else between any
-    two characters that do not combine. A single character stands even if it does not fit. ``fits`` is
-    called a dozen times for a part, with texts at most twice as long as the longest part: the time grows
-    with the length of ``text``, not with its square.
+    A part ends after punctuation in its second half if there is any, else at a space, none of them inside an address
+    or code (``app.text.verbatim``), else between any two characters that do not combine. A single character stands even
+    if it does not fit. ``fits`` is called a dozen times for a part, with texts at most twice as long as the longest
+    part: the time grows with the length of ``text``, not with its square.
     """
     start, guess = 0, _FIRST_GUESS
+    inside = {place for first, last in verbatim_spans(text) for place in range(first + 1, last)}
     while start < len(text):
         limit = _fitting_length(text, start, guess, fits)
-        end = _best_cut(text, start, start + limit)
+        end = _best_cut(text, start, start + limit, inside)
         if end < start + limit:
             # A shorter text can be more pieces than a longer one: a merged piece is cut, or capitals are read as such.
             while end - start > 1 and not fits(text[start:end]):
                 limit = max((end - start) // 2, 1)
-                end = _best_cut(text, start, start + limit)
+                end = _best_cut(text, start, start + limit, inside)
         yield end - start
         start, guess = end, limit
 
@@ -51,13 +54,14 @@ def _fitting_length(text: str, start: int, guess: int, fits: Callable[[str], boo
     return max(fitting, 1)
 
 
-def _best_cut(text: str, start: int, limit: int) -> int:
+def _best_cut(text: str, start: int, limit: int, inside: Container[int]) -> int:
     if limit == len(text):
         return limit
     middle = (start + limit + 1) // 2
     for pattern, earliest in ((_AFTER_CLAUSE, middle), (_AFTER_PHRASE, middle), (_AFTER_WORD, start)):
         # One character beyond the limit is in view because the patterns look ahead.
-        ends = [match.end() for match in pattern.finditer(text, earliest, limit + 1) if match.end() <= limit]
+        found = (match.end() for match in pattern.finditer(text, earliest, limit + 1))
+        ends = [end for end in found if end <= limit and end not in inside]
         if ends:
             return ends[-1]
     return _between_characters(text, start, limit)

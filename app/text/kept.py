@@ -10,59 +10,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 
-Span = tuple[int, int]
-
-_DOMAINS = "com|org|net|info|edu|gov|io|dev|app|fr|ca|eu|uk|de|be|ch|it|es"
-_FILES = "txt|pdf|py|json|html?|csv|md|zip|docx?|xlsx?|pptx?|odt|png|jpe?g|gif|svg|mp[34]|exe|js|css|xml|ya?ml|toml|sql"
-_KINDS = (
-    r"`[^`\n]{1,200}`",  # code between backticks
-    # Addresses of pages, of mailboxes, and without a scheme: example.com/page.
-    r"(?i:\b[a-z][a-z0-9+.-]{1,15}://|\bwww\.|\bmailto:)[^\s<>\"'`«»“”{}]*[\w/]",
-    r"(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,63}+(?:\.[\w-]{1,63}+){1,8}",
-    rf"(?<![\w@.-])(?:[\w-]+\.)+(?:{_DOMAINS})\b(?!\.\w)(?:/[^\s<>\"'`«»“”]*[\w/])?",
-    # Tags and entities: <b>, </b>, <a href="...">, &nbsp;
-    r"</?[A-Za-z][\w:-]*+(?:\s+[\w:@.-]+=(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]++)){0,12}+\s*/?>",
-    r"&(?:[A-Za-z]{2,8}|#\d{1,6}|#x[0-9A-Fa-f]{1,5});",
-    # Placeholders: {name}, {{ name }}, ${name}, %s, %(name)s, %1$s, $name.
-    r"[$%]?\{\{?[^{}\n]{0,60}\}\}?",
-    r"(?<![\d%])%(?:\(\w+\)|\d+\$)?\d*(?:\.\d+)?[sdifux]\b",
-    r"(?<!\w)\$[A-Za-z_]\w*",
-    # Paths and files: /usr/local/bin, C:\Users, report.pdf.
-    r"(?<![\w/.~])(?:~|\.\.?)?(?:/[\w.@+-]*\w){2,}/?",
-    r"\b[A-Za-z]:\\[^\s\"<>|]*\w",
-    rf"(?<![\w.-])[\w-]+(?:\.[\w-]+)*\.(?:{_FILES})\b",
-    # Code: call(), snake_case, camelCase, --dry-run, \textbf.
-    r"(?<![\w.])[A-Za-z_][\w.]*+\(\)",
-    r"(?<!\w)_*+[^\W_]++_++[^\W_]\w*+",
-    r"\b[a-z]{2,}(?:[A-Z][a-z0-9]+)+\b",
-    r"(?<!\S)--[a-z]+(?:-[a-z]+)+(?:=\S*\w)?",
-    r"\\[A-Za-z]+",
-    # @name, #topic, #4711.
-    r"(?<![\w@])@\w+",
-    r"(?<![\w&#])#(?:[^\W\d_]\w+|\d{3,}\b)",
-    # Identifiers and hashes, AB-4471.
-    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b",
-    r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b",
-    r"\b[A-Z]{1,5}[-/]?\d{3,}+[A-Z\d]*+(?:-[A-Z\d]++)*+\b",
-    # 2.0.1, 192.168.0.1, 05.34.71.00.54; not the amount 1.000.000.
-    r"(?<![\w.,])v?(?!\d{1,3}(?:\.\d{3})+(?!\.?\w))\d++(?:\.\d++){2,}+\b(?!,\d)",
-    # Telephone numbers, and long numbers without groups.
-    r"(?<![\w+.,])\+\d{1,3}(?:[ .-]?\(?\d{1,4}\)?){2,5}\b(?![.,]?\d)",
-    r"(?<![\d.,] )(?<![\w.,])0\d(?: \d\d){4}\b(?! ?\d)",
-    r"(?<!\w)\(?\d{3}\)?[ -]\d{3}-\d{4}\b",
-    r"(?<![\w.,-])\d{4,}-\d{3,}\b(?![.,-]?\d)",
-    r"(?<![\w.,])\d{6,}\b(?![.,]\d)",
-)
-_KEPT = re.compile("|".join(_KINDS))
-# What each kind has somewhere; most sentences have none of it.
-_SIGN = re.compile(r"[@/\\{%$<&_`#\d]|\w\.\w|\(\)|[a-z][A-Z]|--")
+from app.text.verbatim import Span, verbatim_spans
 
 # Letters, marks, numbers and symbols; punctuation and signs of money the model can spell.
-_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "No", "So", "Sk", "Sm"})
+_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "No", "So", "Sm"})
 _EXTENDING = frozenset({"Mn", "Mc", "Me", "Cf", "Co", "Cn"})
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_OPENING_TAG = re.compile(r"<[A-Za-z][^<>]*(?<!/)>")
 _PRIVATE = (range(0xE000, 0xF900), range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
 
 
@@ -72,14 +28,8 @@ def kept_spans(text: str, is_known: Callable[[str], bool]) -> list[Span]:
     Args:
         is_known: whether a character stands in some piece of the vocabulary.
     """
-    spans = code_spans(text)
+    spans = verbatim_spans(text)
     return list(spans) if text.isascii() else _united([*spans, *_unknown(text, is_known)])
-
-
-@lru_cache(64)  # a sentence is asked about several times in a row
-def code_spans(text: str) -> tuple[Span, ...]:
-    """Of the parts that are kept those that do not depend on a vocabulary: addresses, tags, code, long numbers."""
-    return tuple(match.span() for match in _KEPT.finditer(text)) if _SIGN.search(text) else ()
 
 
 def _unknown(text: str, is_known: Callable[[str], bool]) -> list[Span]:
@@ -87,23 +37,26 @@ def _unknown(text: str, is_known: Callable[[str], bool]) -> list[Span]:
     strange = {one for one in set(text) if not (one.isascii() or one.isspace() or is_known(one) or _is_latin(one))}
     spans: list[Span] = []
     for index, character in enumerate(text if strange else ""):
-        if character not in strange or (spans and index < spans[-1][1]):
+        last = spans[-1][1] if spans else -1
+        if index < last:
             continue
         category = unicodedata.category(character)
-        if category in _EXTENDING:
-            if spans and spans[-1][1] == index:
+        if category in _EXTENDING or ord(character) in _SKIN_TONES:
+            # Also those that the model never sees: a flag without its tags is another flag.
+            if last == index:
                 spans[-1] = (spans[-1][0], index + 1)
-        elif category in _CATEGORIES:
+        elif character in strange and category in _CATEGORIES:
             start, end = _word_around(text, index) if character.isalpha() else (index, index + 1)
-            if spans and (start <= spans[-1][1] or text[spans[-1][1] : start].isspace()):
+            if spans and (start <= last or text[last:start].isspace()):
                 start = spans.pop()[0]
-            spans.append((start, max(end, index + 1)))
+            spans.append((start, end))
     return spans
 
 
 def _is_latin(character: str) -> bool:
     """Bytes are how the model knows the rarer letters of its own languages: ``Israël`` is to be translated."""
-    return character.isalpha() and unicodedata.name(character, "").startswith("LATIN")
+    composed = unicodedata.normalize("NFC", character)[0]
+    return composed.isalpha() and unicodedata.name(composed, "").startswith("LATIN")
 
 
 def _word_around(text: str, index: int) -> Span:
@@ -128,7 +81,12 @@ def _united(spans: Sequence[Span]) -> list[Span]:
 
 @dataclass(frozen=True)
 class KeptPart:
-    """One part. ``glued``: a letter or digit follows it at once; the model sees a space between, and knows the word."""
+    """One part.
+
+    Attributes:
+        glued: a tag that a word follows at once. The model sees a space between, so that it knows the word; what it
+            writes loses that space again.
+    """
 
     text: str
     glued: bool
@@ -158,7 +116,7 @@ class KeptForm:
         """The text with its parts in their places."""
         first, *others = self.text.split(self.stand_in)
         after = (
-            other[1:] if part.glued and other.startswith(" ") else other
+            other[1:] if part.glued and _begins_word(other) else other
             for part, other in zip(self.parts, others, strict=True)
         )
         return first + "".join(part.text + other for part, other in zip(self.parts, after, strict=True))
@@ -170,7 +128,7 @@ class KeptForm:
             position = self.text.index(self.stand_in, position + 1)
             if position >= place:
                 break
-            space = part.glued and place > position + 1 and self.text[position + 1] == " "
+            space = part.glued and place > position + 1 and _begins_word(self.text[position + 1 : position + 3])
             longer += len(part.text) - 1 - space
         return longer
 
@@ -183,11 +141,22 @@ def take_out(text: str, spans: Sequence[Span], read: str | None = None) -> KeptF
     """
     rest = text if read is None else read
     stand_in = absent_from(rest)
-    parts = tuple(KeptPart(text[start:end], text[end : end + 1].isalnum()) for start, end in spans)
+    starts = {start for start, _ in spans}
+    parts = tuple(_part(text, start, end, end not in starts) for start, end in spans)
     bounds = [0, *chain.from_iterable(spans), len(text)]
     first, *others = (rest[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True))
     after = (" " * part.glued + other for part, other in zip(parts, others, strict=True))
     return KeptForm(stand_in.join([first, *after]), stand_in, parts)
+
+
+def _part(text: str, start: int, end: int, is_last: bool) -> KeptPart:
+    """``is_last``: no other part follows it at once."""
+    part = text[start:end]
+    return KeptPart(part, is_last and text[end : end + 1].isalnum() and _OPENING_TAG.fullmatch(part) is not None)
+
+
+def _begins_word(text: str) -> bool:
+    return text[:1] == " " and text[1:2].isalnum()
 
 
 def absent_from(text: str) -> str:

@@ -10,6 +10,7 @@ import sentencex
 from app.text.emoji import EMOJI, SELECTORS, after_emoji, between_emoji
 from app.text.fitting import cut_to_fit
 from app.text.segments import ADDRESS, is_translatable
+from app.text.verbatim import verbatim_spans
 
 # Line breaks part sentences, and so do what parts the columns of a table: tabs and three spaces or more.
 _LINE = re.compile("(?:(?! {3})[^\n\r\v\f\t\x1c\x1d\x1e\x85\u2028\u2029])+")
@@ -103,8 +104,9 @@ def _cells(line: str, start: int) -> Iterator[tuple[int, int]]:
 
 def _sentence_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
     start = 0
+    inside = {place for first, last in verbatim_spans(line) for place in range(first + 1, last)}
     for end in _ends(line, language):
-        if _is_end(line, start, end, language):
+        if end not in inside and _is_end(line, start, end, language):
             yield start, end
             start = end
 

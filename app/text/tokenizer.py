@@ -1,6 +1,7 @@
 """Subword pieces: the one tokenizer of training, evaluation and serving."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -11,7 +12,8 @@ from app.text.kept import KeptForm, KeptPart, absent_from
 from app.text.normalise import normalise
 
 _SPACE = "▁"
-_NOTHING = KeptPart("", glued=False)
+_NO_PARTS: Mapping[int, str] = {}
+_WORD = re.compile(r"[^\W\d_]+")
 TOKENIZER_FILE = "tokenizer.model"
 PAD_PIECE = "<pad>"
 BOS_PIECE = "<s>"
@@ -99,9 +101,13 @@ class Tokenizer:
         return known
 
     def knows_letters_of(self, text: str) -> bool:
-        """Whether at least half of the letters of ``text`` stand in pieces; of the others a model knows only bytes."""
-        letters = [character for character in normalise(text) if character.isalpha()]
-        return 2 * sum(map(self._alphabet.__contains__, letters)) >= len(letters)
+        """Whether of at least half of the words of ``text`` most letters stand in pieces.
+
+        Of other letters a model knows only bytes. In a script without spaces between words a run of letters is one.
+        """
+        words = _WORD.findall(normalise(text))
+        known = (2 * sum(map(self._alphabet.__contains__, word)) >= len(word) for word in words)
+        return 2 * sum(known) >= len(words)
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """``encode`` of many texts at once, on all cores."""
@@ -124,16 +130,15 @@ class Tokenizer:
 
         Where there is no part of a number, nothing is spelled.
         """
-        numbers = [self.kept_ids.index(index) for index in ids if index in self.kept_ids]
+        part_of = dict(zip(self.kept_ids, kept, strict=False))
         stand_in = absent_from(self.spell(ids)[0])
-        text, spans = self.spell(ids, stand_in)
-        parts = (kept[number] if number < len(kept) else _NOTHING for number in numbers)
-        return KeptForm(text, stand_in, tuple(parts)), spans
+        text, spans = self.spell(ids, dict.fromkeys(part_of, stand_in))
+        return KeptForm(text, stand_in, tuple(part_of[index] for index in ids if index in part_of)), spans
 
-    def spell(self, ids: Sequence[int], stand_in: str = "") -> tuple[str, list[tuple[int, int]]]:
+    def spell(self, ids: Sequence[int], kept: Mapping[int, str] = _NO_PARTS) -> tuple[str, list[tuple[int, int]]]:
         """What ``ids`` spell before normalisation, a space for each ``▁``, and the span of each piece in it.
 
-        Kept pieces are ``stand_in``.
+        Kept pieces are spelled as ``kept`` says, those that are not in it as nothing.
 
         Of the byte pieces of one character the last has its span, the others empty ones; so have special pieces.
         Bytes that are no character belong to the last of them.
@@ -150,7 +155,7 @@ class Tokenizer:
                 text += "\ufffd" * len(pending)
                 pending = b""
                 ends[-1] = len(text)
-                text += stand_in if index in self.kept_ids else self._spelling(index, piece)
+                text += kept.get(index) or self._spelling(index, piece)
             ends.append(len(text))
         text += "\ufffd" * len(pending)
         ends[-1] = len(text)

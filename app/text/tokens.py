@@ -1,16 +1,18 @@
 """Pieces and words of one sentence, each with the place in its text that it stands for."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.text.capitals import as_read, capitals, has_only_capitals, sentence_case
-from app.text.kept import KeptForm, KeptPart, Span, kept_spans, take_out
+from app.text.kept import KeptForm, KeptPart, kept_spans, take_out
 from app.text.normalise import normalise
 from app.text.offsets import normalise_with_offsets
 from app.text.segments import is_translatable
 from app.text.tokenizer import Tokenizer
+from app.text.verbatim import Span
 from app.text.words import word_spans
 
 Special = Literal["tag", "bos", "eos"]
@@ -61,7 +63,7 @@ class TokenisedText:
 
 
 def kept_parts(tokenizer: Tokenizer, text: str) -> tuple[KeptPart, ...]:
-    """What a translation of ``text`` must contain as it is, in order."""
+    """What a translation of the sentence ``text`` must contain as it is, in order."""
     return take_out(text, _kept_spans(tokenizer, text)).parts
 
 
@@ -118,10 +120,31 @@ def given_tokens(
             letters is taken for a raised one, however short it is.
         kept: ``kept_parts`` of the source: of ``text`` these are one piece each.
     """
-    texts = kept_texts(kept)
-    spans = [span for span in _kept_spans(tokenizer, text) if text[slice(*span)] in texts]
-    form = take_out(text, spans, lowered(text, language) if recased else text)
+    form = _given_form(text, language, recased, kept)
     return _annotate(tokenizer, text, language, _placed(tokenizer, form, kept), kept)
+
+
+def all_kept(tokenizer: Tokenizer, text: str) -> frozenset[str]:
+    """What the sentences of ``text`` keep, however many parts that are."""
+    spans = kept_spans(text, tokenizer.knows) if tokenizer.kept_ids else []
+    return frozenset(text[slice(*span)] for span in spans)
+
+
+def given_length(tokenizer: Tokenizer, text: str, language: str, kept: Container[str]) -> int:
+    """About how many pieces ``given_tokens`` has, the end of sentence aside; ``kept``: ``all_kept`` of the source.
+
+    A translation in capitals is most likely that of a source in capitals, and has far fewer pieces then.
+    """
+    spans = [span for span in kept_spans(text, tokenizer.knows) if text[slice(*span)] in kept]
+    form = take_out(text, spans, lowered(text, language))
+    return len(tokenizer.encode_kept(replace(form, text=normalise(form.text)), [0] * len(spans)))
+
+
+def _given_form(text: str, language: str, recased: bool, kept: Sequence[KeptPart]) -> KeptForm:
+    """Parts of ``kept`` wherever they stand in ``text``, as the model may have placed them."""
+    texts = sorted(kept_texts(kept), key=len, reverse=True)
+    found = re.finditer("|".join(map(re.escape, texts)), text) if texts else ()
+    return take_out(text, [match.span() for match in found], lowered(text, language) if recased else text)
 
 
 def lowered(text: str, language: str) -> str:
@@ -185,7 +208,7 @@ def _placed(tokenizer: Tokenizer, form: KeptForm, kept: Sequence[KeptPart]) -> l
     encoded = _encode(tokenizer, replace(form, text=normalised.text), kept)
     ids = [*encoded, tokenizer.special_ids.eos]
     # The tokenizer puts a space before the first word.
-    _, spans = tokenizer.spell(ids, form.stand_in)
+    _, spans = tokenizer.spell(ids, dict.fromkeys(tokenizer.kept_ids, form.stand_in))
     spans = [(max(start - 1, 0), max(end - 1, 0)) for start, end in spans]
     trimmed = [_trim(normalised.text, span) for span in spans]
     return [

@@ -42,24 +42,27 @@ def found_in(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "part",
     [
-        *("https://www.example.com/a?b=c#d", "http://localhost:8000/x_(y", "www.example.fr", "mailto:a@b.org"),
-        *("jean.dupont@example.org", "example.com", "docs.example.io/start", "vitrail.fr"),
-        *("<b>", "</p>", "<br/>", '<a href="x y">', "<img src=a alt='b c'>", "&nbsp;", "&#8217;", "&#x2019;"),
-        *("{name}", "{0}", "{{ user.name }}", "${total}", "%{count}", "%s", "%d", "%1$s", "%(name)s", "%.2f", "$HOME"),
-        *("/usr/local/bin", "~/a/b.txt", "../x/y", "C:\\Users\\me", "report-2.pdf", "main.py", "app.min.js"),
-        *("call()", "a.b.call()", "snake_case", "MAX_SIZE", "getElement", "--dry-run", "--out-dir=x/y", "\\textbf"),
-        *("@jean", "#vitrail", "#4711", "AB-4471", "A123", "XR2000-B7", "deadbeef12", "2.0.1", "v1.2.3", "192.168.0.1"),
-        *("05 34 71 00 54", "05.34.71.00.54", "+33 6 12 34 56 78", "(555) 123-4567", "555-123-4567", "338333"),
+        *("https://www.example.com/a?b=c#d", "http://localhost:8000/x_(y)", "www.example.fr", "mailto:a@b.org"),
+        *("https://fr.wikipedia.org/wiki/L'Équipe_(journal)", "https://x.org/?t=YWJj==", "https://x.org/a(b)_(c)/"),
         *(
-            "4821-33071",
-            "123e4567-e89b-12d3-a456-426614174000",
-            "`git push --force`",
-            "Привет",
-            "東京 大阪",
-            "🍕🍕",
-            "👩‍🚀",
-            "→",
+            "jean.dupont@example.org",
+            "example.com",
+            "docs.example.io/start",
+            "vitrail.fr",
+            "Example.Com",
+            "EXAMPLE.COM",
         ),
+        *("example.com:8080/path", "example.com?x=1", "example.com#top", "t.me/foo", "bit.ly/x1", "192.168.0.1:8080"),
+        *("<b>", "</p>", "<br/>", '<a href="x y">', "<img src=a alt='b c'>", "<my-tag on='a'>", "&nbsp;", "&#8217;"),
+        *("{name}", "{0}", "{}", "{{ user.name }}", "{{ a.b | upper }}", "{x:.2f}", "${total}", "%{count}", "%s", "%d"),
+        *("%1$s", "%(name)s", "%.2f", "$HOME"),
+        *("/usr/local/bin", "~/a/b.txt", "../x/y", "C:\\Users\\me", "report-2.pdf", "src/app/main.py", "README.TXT"),
+        *("call()", "a.b.call()", "snake_case", "MAX_SIZE", "getElementById", "fetchAll", "innerHTML", "--out-dir=x/y"),
+        *("@jean", "@Jean-Paul", "@angular/core", "#vitrail", "#Saint-Étienne", "#4711", "@rene\u0301"),
+        *("AB-4471", "A123", "XR2000-B7", "deadbeef12", "2.0.1", "v1.2.3", "V1.2.3", "192.168.0.1"),
+        *("05 34 71 00 54", "05.34.71.00.54", "+33 6 12 34 56 78", "(555) 123-4567", "555-123-4567", "338333"),
+        *("4821-33071", "123e4567-e89b-12d3-a456-426614174000", "`git push --force`"),
+        *("Привет", "東京 大阪", "🍕🍕", "👩‍🚀", "👍🏽", "→", "🏴\U000e0067\U000e0062\U000e007f", "ภาษา\u200bไทย"),
     ],
 )
 def test_parts_that_are_kept(part: str) -> None:
@@ -71,32 +74,55 @@ def test_parts_that_are_kept(part: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "It costs $5, or 1.000.000 for 12,5 % of 1,250,000; 50 % d'eau, 100%sure, 3.14 km/h and/or 1/2.",
+        "It costs $5, or 1.000.000 for 12,5 % of 1,250,000; 50 % d'eau, 100%sure, 3.14 km/h and/or 1/2, 10 $CA.",
         "The 3rd of 1980s COVID-19 B2B WW2 mp3 at 10am on the 22/11/2026, U.S.A., e.g. J. R. R. Tolkien, etc.",
         "He left --and never came back -- so it goes. McDonald has an iPhone; R&D, AT&T, a < b > c, <3, x @ y.",
-        "L’été à « Israël » _was_ __good__ œuvre; naïve Dvořák e\u0301te\u0301.",
-        "Number #1 and 12345 people in 2026 paid €50 or 50 €.",
+        "L’été à « Israël » _was_ __good__ œuvre; naïve Dvořák e\u0301te\u0301. K\u212b",
+        "Number #1 and 12345 people in 2026 paid €50 or 50 €, EUR500,000 or USD1500.50, up 12.5 %, +10.50 %.",
+        "J`ai vu l`homme. ``the cat'' and ``the dog'' {ceci est une phrase} {{citation needed}} l´été",
+        "end.it parti.de là c'est.net M.de Villiers vais.ca p.m.de etc.de late.be c'est.info j'ai.eu",
+        "\\section a\\nworld, and\\or, 10 €/jour/personne, 150 €/m²/an, ami(e)/copain/copine, un(e)/des/les",
+        "Les auteurEs, endWe, heWent, leMonde. <<Bonjour>> <rires> --well-known --est-ce que. Nom____Prénom____",
+        "apples@1.50 each, 2500000e, 1000000f, the crème &Gabbana; le %d'eau",
     ],
 )
 def test_what_is_translated(text: str) -> None:
-    assert found_in(text) == []
+    assert found_in(text) == ["²"] * text.count("²")
 
 
 @pytest.mark.parametrize(
     "text",
     [
         *(seed * 9_000 for seed in ("a", "_", "a.", "a-", "<a ", "<a b=c ", "/a", "0", "0 ", "{", "+1 ", "a@", "1.1.")),
+        *(seed * 9_000 for seed in ("A1", "\\", "_a", "Ab", "a://", "www.", "中 ", "中", "f1", "&#", "%1", "`", "{a|")),
         *(
             seed * 9_000
-            for seed in ("A1", "\\", "_a", "Ab", "a://", "www.", "中 ", "中", "f1", "&#", "%1", "`", "--a-b ")
+            for seed in ("a/", "a.a/", "-A1111", "(a", "a://(", "a://a(", "`a", "@a-", "{a.", "<b", "aBc", "+1-")
         ),
     ],
 )
 def test_crafted_texts_take_no_longer(text: str) -> None:
     started = time.process_time()
-    kept_spans(text, lambda _: False)
+    kept_spans(text + "a", lambda _: False)
     # A quadratic pattern takes many seconds for these.
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("(voir https://x.org/a).", ["https://x.org/a"]),
+        (
+            "https://x.org/a—which, https://x.org/b’s and https://x.org/c…",
+            ["https://x.org/a", "https://x.org/b", "https://x.org/c"],
+        ),
+        ("\\textbf{important} \\n", ["\\textbf{", "\\n"]),
+        ("<b>{name}</b>", ["<b>", "{name}", "</b>"]),
+        ("See {n}old", ["{n}"]),
+    ],
+)
+def test_where_parts_end(text: str, parts: list[str]) -> None:
+    assert found_in(text) == parts
 
 
 def test_each_part_is_one_piece(tokenizer: Tokenizer) -> None:
@@ -124,20 +150,32 @@ def test_what_was_left_out_stands_at_the_end(tokenizer: Tokenizer) -> None:
     assert target_tokens(tokenizer, ids, "fr", False, kept).text == "{b} le chat {a} {a}"
     # Nothing written: the sentence itself will stand there. A piece without a part is nothing.
     assert written_text(tokenizer, [], False, kept) == ""
+    assert written_text(tokenizer, [tokenizer.kept_ids[7]], False, kept) == ""
     assert written_text(tokenizer, [tokenizer.kept_ids[7], *ids], False, kept) == "{b} le chat {a} {a}"
 
 
 def test_a_word_after_a_part_is_known_and_no_space_comes_of_it(tokenizer: Tokenizer) -> None:
-    text = "The <b>cat</b>s and {n}old <b>chair</b> <i> dog"
+    text = "The <b>cat</b>s and {n}old <b>chair</b> <i> dog <em>東京</em>"
     kept, ids = kept_parts(tokenizer, text), read_ids(tokenizer, text, "en", "fr")[1:-1]
-    assert [part.glued for part in kept] == [True, True, True, True, False, False]
-    apart = "The <b> cat</x> s and {n} old <b> chair</b> <i> dog"
+    assert [part.glued for part in kept] == [True, False, False, True, False, False, False, False, False]
+    apart = "The <b> cat</b>s and {n}old <b> chair</b> <i> dog <em>東京</em>"
     assert tokenizer.pieces(ids) == tokenizer.pieces(read_ids(tokenizer, apart, "en", "fr")[1:-1])
     assert written_text(tokenizer, ids, False, kept) == text
     found = source_tokens(tokenizer, text, "en", "fr")
     assert [word.text for word in found.words][:4] == ["The", "<b>", "cat", "</b>"]
     target = target_tokens(tokenizer, ids, "fr", False, kept)
     assert [(word.text, word.span) for word in target.words] == [(word.text, word.span) for word in found.words]
+
+
+def test_a_space_goes_only_where_a_word_follows_a_tag(tokenizer: Tokenizer) -> None:
+    kept = kept_parts(tokenizer, "The <b>cat</b>s, the `list`s and {n}old")
+    tag, _, code, field = tokenizer.kept_ids[:4]
+    space, cat = tokenizer.encode("x x")[-1:], tokenizer.encode("chat")
+    assert written_text(tokenizer, [tag, *cat, code, *cat, field, *cat], False, kept[:1] + kept[2:]).startswith(
+        "<b>chat"
+    )
+    for ids in ([tag, tag], [code, *cat], [tag, *tokenizer.encode(", le")]):
+        assert " " in written_text(tokenizer, [*space, *ids], False, kept).strip()
 
 
 def test_parts_of_capitals_stay_as_they_are(tokenizer: Tokenizer) -> None:
@@ -157,7 +195,7 @@ def test_nothing_is_lost_whatever_the_text(tokenizer: Tokenizer, text: str) -> N
     assert form.put_back() == text
     assert "".join(repeated.split()) == "".join(_normalised_around(tokenizer, text).split())
     assert target_tokens(tokenizer, ids, "fr", recased, kept).text == repeated
-    if repeated == text:
+    if repeated == text and all(text.count(one) == texts(kept).count(one) for one in texts(kept)):
         assert [token.id for token in given_tokens(tokenizer, repeated, "fr", recased, kept).tokens][:-1] == ids
 
 

@@ -83,8 +83,7 @@ async function load() {
   const last = explainable().length - 1;
   const wanted = Math.max(0, Math.min(Number(state().segment) || 0, last));
   byId("sentence").value = wanted;
-  showRecased(explainable()[wanted]);
-  showKept(explainable()[wanted]);
+  showNotes(explainable()[wanted]);
   byId("view").setAttribute("aria-busy", "true");
   if (!await choose(wanted).catch(refuse)) return;
   if (state().muted) await attempt(mute);
@@ -92,20 +91,15 @@ async function load() {
   if (state().view === "compare" && otherText()) await compare();
 }
 
-/** Words are in capitals then, pieces are not: that would puzzle who is not told. */
-function showRecased(sentence) {
-  const note = byId("recased");
-  note.hidden = !sentence?.recased;
-  if (!note.hidden) say(note.textContent);
-}
-
-/** One piece where the reader expects many would puzzle likewise. */
-function showKept(sentence) {
-  const note = byId("kept");
-  const parts = [...new Set(sentence?.kept ?? [])];
-  note.hidden = !parts.length;
-  note.textContent = `Kept as it is, one piece to the model: ${parts.join(" · ")}`;
-  if (!note.hidden) say(note.textContent);
+/** Words in capitals whose pieces are not, and one piece where many are expected, would puzzle who is not told. */
+function showNotes(sentence) {
+  const [recased, kept] = [byId("recased"), byId("kept")];
+  const parts = sentence?.kept ?? [];
+  recased.hidden = !sentence?.recased;
+  kept.hidden = !parts.length;
+  kept.textContent = `Kept as it is, one piece to the model: ${parts.join(" · ")}`;
+  const shown = [recased, kept].filter((note) => !note.hidden);
+  if (shown.length) say(shown.map((note) => note.textContent).join(" "));
 }
 
 async function compare() {
