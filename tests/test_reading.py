@@ -17,6 +17,9 @@ def tokenizer() -> Tokenizer:
         ("你好世界。", [False]),
         ("Привет! Hello.", [False, True]),
         ("Tokyo (東京) is big.", [True]),
+        ("Please write to Екатерина Александрова.", [True]),
+        ("Please see 東京都千代田区霞が関一丁目三番 now", [True]),
+        ("我在 UNESCO 工作", [False]),
         ("\u202eمرحبا بالعالم", [False]),
         ("Œuvre d'été, Zeynep Yılmaz", [True]),
         ("E\u0301te\u0301", [True]),  # letters with marks of their own

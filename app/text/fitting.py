@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from app.text.verbatim import verbatim_spans
+from app.text.verbatim import Span, verbatim_spans
 
 # Where a long sentence is cut, best first: after a clause, after a phrase, between words.
 _AFTER_CLAUSE = re.compile(r"[.;:!?…](?=\s)|[。；：！？]")
@@ -24,9 +24,9 @@ def cut_to_fit(text: str, fits: Callable[[str], bool]) -> Iterator[int]:
     part: the time grows with the length of ``text``, not with its square.
     """
     start, guess = 0, _FIRST_GUESS
-    inside = {place for first, last in verbatim_spans(text) for place in range(first + 1, last)}
+    inside = {place: span for span in verbatim_spans(text) for place in range(span[0] + 1, span[1])}
     while start < len(text):
-        limit = _fitting_length(text, start, guess, fits)
+        limit = _fitting_length(text, start, guess, fits, inside)
         end = _best_cut(text, start, start + limit, inside)
         if end < start + limit:
             # A shorter text can be more pieces than a longer one: a merged piece is cut, or capitals are read as such.
@@ -37,16 +37,26 @@ def cut_to_fit(text: str, fits: Callable[[str], bool]) -> Iterator[int]:
         start, guess = end, limit
 
 
-def _fitting_length(text: str, start: int, guess: int, fits: Callable[[str], bool]) -> int:
-    """A length that fits from ``start`` on, at least 1 and within an eighth of the greatest."""
+def _fitting_length(text: str, start: int, guess: int, fits: Callable[[str], bool], inside: Mapping[int, Span]) -> int:
+    """A length that fits from ``start`` on, at least 1 and within an eighth of the greatest.
+
+    One that ends inside an address or code is tried only where the whole of that does not fit: half of it may be more
+    pieces than the whole.
+    """
+
+    def whole(length: int) -> int:
+        return inside.get(start + length, (0, start + length))[1] - start
+
     remaining = len(text) - start
-    fitting, tried = 0, min(guess, remaining)
+    fitting, tried = 0, whole(min(guess, remaining))
     while fits(text[start : start + tried]):
         if tried == remaining:
             return remaining
-        fitting, tried = tried, min(2 * tried, remaining)
+        fitting, tried = tried, whole(min(2 * tried, remaining))
     while tried - fitting > 1 + fitting // 8:
-        middle = (fitting + tried) // 2
+        middle = whole((fitting + tried) // 2)
+        if middle >= tried:
+            middle = (fitting + tried) // 2
         if fits(text[start : start + middle]):
             fitting = middle
         else:
@@ -54,7 +64,7 @@ def _fitting_length(text: str, start: int, guess: int, fits: Callable[[str], boo
     return max(fitting, 1)
 
 
-def _best_cut(text: str, start: int, limit: int, inside: Container[int]) -> int:
+def _best_cut(text: str, start: int, limit: int, inside: Mapping[int, Span]) -> int:
     if limit == len(text):
         return limit
     middle = (start + limit + 1) // 2

@@ -12,7 +12,7 @@ from app.text.normalise import normalise
 from app.text.offsets import normalise_with_offsets
 from app.text.segments import is_translatable
 from app.text.tokenizer import Tokenizer
-from app.text.verbatim import Span
+from app.text.verbatim import Span, verbatim_spans
 from app.text.words import word_spans
 
 Special = Literal["tag", "bos", "eos"]
@@ -68,12 +68,12 @@ def kept_parts(tokenizer: Tokenizer, text: str) -> tuple[KeptPart, ...]:
 
 
 def is_read(tokenizer: Tokenizer, text: str) -> bool:
-    """Whether the model is to read a sentence: it has letters besides what is kept, and the model knows most of them.
+    """Whether the model is to read a sentence: it has letters besides what is kept, and most words are of such letters.
 
     Other sentences are copied.
     """
     between = take_out(text, _kept_spans(tokenizer, text))
-    return is_translatable(between.text) and tokenizer.knows_letters_of(text)
+    return is_translatable(between.text) and tokenizer.knows_letters_of(take_out(text, verbatim_spans(text)).text)
 
 
 def read_ids(tokenizer: Tokenizer, text: str, language: str, target: str) -> list[int]:

@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.engine.step_model import ModelLimits
+from app.explanation import ExplainRequest, ExplanationRequest
+from app.pairing import pair_texts
 from app.reading import read_text
 from app.text.capitals import stands_in_capitals
 from app.text.kept import KeptPart, absent_from, kept_spans, take_out
@@ -184,6 +187,9 @@ def test_parts_of_capitals_stay_as_they_are(tokenizer: Tokenizer) -> None:
     ids = read_ids(tokenizer, text, "en", "fr")[1:-1]
     assert tokenizer.decode(ids) == "Please open and write to now"
     assert written_text(tokenizer, ids, True, kept) == text
+    files = "OPEN FILE.PDF AND README.TXT AT EXAMPLE.COM/ABC NOW"
+    ids = read_ids(tokenizer, files, "en", "fr")[1:-1]
+    assert written_text(tokenizer, ids, True, kept_parts(tokenizer, files)) == files
 
 
 @given(TEXTS)
@@ -216,6 +222,32 @@ def test_a_stand_in_is_new_to_its_text() -> None:
     assert absent_from(text) == "\U000f0000"
     form = take_out(f"{text}{{a}}", [(len(text), len(text) + 3)])
     assert form.put_back() == f"{text}{{a}}"
+
+
+def test_a_long_part_counts_as_one_piece_in_a_given_translation_too(tokenizer: Tokenizer) -> None:
+    limits = ModelLimits(vocab_size=420, source_len=60, target_len=60, bos_id=1, eos_id=2)
+    address = "https://a.org/?token=" + "x1" * 200
+    wanted = ExplanationRequest(None, alignment=True)
+    request = ExplainRequest(f"Open {address} now.", "en", "fr", f"Ouvre {address} ici.", wanted)
+    (pair,) = pair_texts(request, tokenizer, limits).pairs
+    assert pair.target is not None
+    assert pair.target.kept == pair.source.kept == (address,)
+    assert [token.piece for token in pair.target.tokens].count(address) == 1
+
+
+def test_parts_that_a_translation_has_in_other_surroundings_are_found(tokenizer: Tokenizer) -> None:
+    kept = kept_parts(tokenizer, "{a} 東京 and 🍕 @jean")
+    found = given_tokens(tokenizer, "chat@jean 東京 🍕 {a}x", "fr", False, kept)
+    assert [token.piece for token in found.tokens if token.id in tokenizer.kept_ids] == ["@jean", "東京", "🍕", "{a}"]
+
+
+def test_no_part_is_cut(tokenizer: Tokenizer) -> None:
+    part = "`git commit, then: push. Or not; stop`"
+    text = " ".join(["The cat sleeps on the chair"] * 9 + [part] + ["and the door"] * 4)
+    for longest in range(20, 60, 3):
+        parts = read_text(text, ("en", "fr"), tokenizer, longest)
+        assert len(parts) > 2
+        assert sum(part in one.text for one in parts) == 1
 
 
 @pytest.mark.parametrize("text", ["{name}", "<br/> 東京", "AB-4471: 12", "snake_case()", "me@a.org"])
