@@ -25,7 +25,7 @@ _TAGS = (
 )
 _ATTRIBUTE = r"\s+[\w:@.-]+=(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>]++)"
 _ENTITIES = "amp|lt|gt|quot|apos|nbsp|copy|reg|euro|hellip|[mn]dash|[lr]aquo|[lr][sd]quo"
-_FIELD = r"\s?[\w.$-]+(?:\[\w*\])?(?:[:!][^{}\s]{1,40})?(?:\s?\|\s?[\w.:()'\"-]+)*\s?"
+_FIELD = r"[\w.$-]+(?:\[\w*\])?(?:[:!][^{}\s]{1,40})?(?:\s?\|\s?[\w.:()'\"-]+)*"
 
 _KINDS = (
     # Code between backticks, which also stand for quotation marks and apostrophes.
@@ -38,7 +38,7 @@ _KINDS = (
     rf"(?<!<)</?(?:(?i:{_TAGS})\b|(?=[\w:.-]+\s+[\w:.-]+=)[A-Za-z][\w:-]*+)(?:{_ATTRIBUTE}){{0,12}}+\s*/?>(?!>)",
     rf"&(?:{_ENTITIES}|#\d{{1,6}}|#x[0-9A-Fa-f]{{1,5}});",
     # Placeholders: {name}, {{ name }}, ${name}, %s, %(name)s, %1$s, $name.
-    rf"[$%]?(?:\{{\{{{_FIELD}\}}\}}|\{{{_FIELD}\}}|\{{\}})",
+    rf"[$%]?(?:\{{\{{\s?{_FIELD}\s?\}}\}}|\{{{_FIELD}\}}|\{{\}})",
     r"(?<![\d%])%(?:\(\w+\)|\d+\$)?\d*(?:\.\d+)?[sdifuxSD]\b(?!['’])",
     r"(?<![\w$])(?<!\d )\$(?!(?:US|CA|CAN|AU|NZ|HK)\b)[A-Za-z_]\w+",
     # Paths and files: /usr/local/bin, C:\Users, src/report.pdf.
@@ -53,7 +53,7 @@ _KINDS = (
     r"\\(?:[A-Za-z]+\{|[nrt](?![A-Za-z]))",
     # @name, #topic, #4711.
     r"(?<![\w@])@\w+(?:[-/.]\w+)*",
-    r"(?<![\w&#])#(?:[^\W\d_]\w+(?:-\w+)*|\d{3,}\b)",
+    r"(?<![\w&#])#(?:[^\W\d_]\w{2,}(?:-\w+)*|\d{3,}\b)",
     # Identifiers and hashes, AB-4471.
     r"\b(?i:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b",
     r"\b(?=[a-f]*\d)(?=(?:\d*[a-f]){2})[0-9a-f]{7,64}\b",
@@ -64,7 +64,7 @@ _KINDS = (
     r"(?<![\w+.,])\+(?=(?:\D?\d){7})\d{1,3}(?:[ .-]?\(?\d{1,4}\)?){2,5}\b(?![.,]?\d)",
     r"(?<![\d.,] )(?<![\w.,])0\d(?: \d\d){4}\b(?! ?\d)",
     r"(?<!\w)\(?\d{3}\)?[ -]\d{3}-\d{4}\b",
-    r"(?<![\w.,-])\d{4,}-\d{3,}\b(?![.,-]?\d)",
+    r"(?<![\w.,-])(?!(?:1\d|20)\d\d-(?:1\d|20)\d\d\b)\d{4,}-\d{3,}\b(?![.,-]?\d)",
     r"(?<![\w.,])\d{6,}\b(?![.,]\d)",
 )
 _VERBATIM = re.compile("|".join(_KINDS))

@@ -86,7 +86,7 @@ def test_parts_that_are_kept(part: str) -> None:
         "end.it parti.de là c'est.net M.de Villiers vais.ca p.m.de etc.de late.be c'est.info j'ai.eu",
         "\\section a\\nworld, and\\or, 10 €/jour/personne, 150 €/m²/an, ami(e)/copain/copine, un(e)/des/les",
         "Les auteurEs, endWe, heWent, leMonde. <<Bonjour>> <rires> --well-known --est-ce que. Nom____Prénom____",
-        "apples@1.50 each, 2500000e, 1000000f, the crème &Gabbana; le %d'eau",
+        "in 1990-1995 and 2007-2013, { and }, #et, apples@1.50 each, 2500000e, 1000000f, the crème &Gabbana; le %d'eau",
     ],
 )
 def test_what_is_translated(text: str) -> None:
