@@ -2,7 +2,7 @@
 
 A noisy source has one typing error in every few words, or some of its pieces cut in two; its target stays as it is.
 Cutting pieces is what BPE-dropout (Provilkov et al. 2020, section 3) does to a segmentation, here on pieces already
-looked up, so that a seed gives the same pieces everywhere.
+looked up, so that a seed gives the same pieces everywhere. Sources with kept parts get no typing errors.
 """
 
 import unicodedata
@@ -27,6 +27,8 @@ class SourceNoise:
 
     def noisy(self, ids: Sequence[int], random: np.random.Generator) -> list[int]:
         """Pieces of the same text with typing errors, or of the text itself cut more finely: either half of the time.
+
+        With kept parts always the latter.
 
         Args:
             ids: pieces without tag and end of sentence.
