@@ -55,11 +55,11 @@ class Alternative:
 class Segment:
     """One sentence and its translation.
 
-    ``finish_reason`` is ``copied`` where there is nothing to translate (no letter in any script besides what is
-    ``kept``, or most words in letters that the model does not know) or the model translated it to nothing: the text stands unchanged, without pieces, log_prob
-    and score. ``recased``: the sentence stands in capitals, the model read it in small letters and its translation
-    was raised to capitals; the pieces of both sides are those in small letters. ``kept``: parts of the sentence, in
-    order, that the model did not read but only placed, each as one piece.
+    ``finish_reason`` is ``copied`` where there is nothing to translate (no letter in any script besides what is kept,
+    or most words in letters that the model does not know) or the model translated it to nothing: the text stands
+    unchanged, without pieces, log_prob and score. ``recased``: the sentence stands in capitals, the model read it in
+    small letters and its translation was raised to capitals; the pieces of both sides are those in small letters.
+    ``kept``: parts of the sentence, in order, that the model did not read but only placed, each as one piece.
     """
 
     source: SegmentText
