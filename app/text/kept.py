@@ -86,10 +86,12 @@ class KeptPart:
     Attributes:
         glued: a tag that a word follows at once. The model sees a space between, so that it knows the word; what it
             writes loses that space again.
+        apart: no letter or digit stands right before it. Where the model puts one there, it gets a space.
     """
 
     text: str
     glued: bool
+    apart: bool
 
 
 @dataclass(frozen=True)
@@ -109,27 +111,31 @@ class KeptForm:
         """The part of ``put_back()`` that ``text[slice(*span)]`` is."""
         if not self.parts:
             return span
-        start, end = (place + self._longer(place) for place in span)
-        return start, end
+        start, end = span
+        start, end = start + self._longer(start, beginning=True), end + self._longer(end, beginning=False)
+        return start, max(start, end)
 
     def put_back(self) -> str:
         """The text with its parts in their places."""
         first, *others = self.text.split(self.stand_in)
-        after = (
-            other[1:] if part.glued and _begins_word(other) else other
-            for part, other in zip(self.parts, others, strict=True)
-        )
-        return first + "".join(part.text + other for part, other in zip(self.parts, after, strict=True))
+        whole, before = first, first
+        for part, other in zip(self.parts, others, strict=True):
+            whole += " " * _is_to_be_apart(part, before) + part.text
+            whole += other[1:] if part.glued and _begins_word(other) else other
+            before = other
+        return whole
 
-    def _longer(self, place: int) -> int:
-        """By how much parts make the text before ``place`` longer."""
+    def _longer(self, place: int, beginning: bool) -> int:
+        """By how much parts make the text before ``place`` longer; at its ``beginning`` a part has its space behind."""
         longer, position = 0, -1
         for part in self.parts:
-            position = self.text.index(self.stand_in, position + 1)
-            if position >= place:
+            before, position = position, self.text.index(self.stand_in, position + 1)
+            if position > place or (position == place and not beginning):
                 break
-            space = part.glued and place > position + 1 and _begins_word(self.text[position + 1 : position + 3])
-            longer += len(part.text) - 1 - space
+            longer += _is_to_be_apart(part, self.text[before + 1 : position])
+            if position < place:
+                space = part.glued and place > position + 1 and _begins_word(self.text[position + 1 : position + 3])
+                longer += len(part.text) - 1 - space
         return longer
 
 
@@ -152,7 +158,12 @@ def take_out(text: str, spans: Sequence[Span], read: str | None = None) -> KeptF
 def _part(text: str, start: int, end: int, is_last: bool) -> KeptPart:
     """``is_last``: no other part follows it at once."""
     part = text[start:end]
-    return KeptPart(part, is_last and text[end : end + 1].isalnum() and _OPENING_TAG.fullmatch(part) is not None)
+    glued = is_last and text[end : end + 1].isalnum() and _OPENING_TAG.fullmatch(part) is not None
+    return KeptPart(part, glued, not text[start - 1 : start].isalnum() and not part.startswith("</"))
+
+
+def _is_to_be_apart(part: KeptPart, before: str) -> bool:
+    return part.apart and before[-1:].isalnum()
 
 
 def _begins_word(text: str) -> bool:

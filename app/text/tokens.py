@@ -191,7 +191,7 @@ def _source_form(tokenizer: Tokenizer, text: str, language: str) -> KeptForm:
 def _finished(form: KeptForm, recased: bool, kept: Sequence[KeptPart]) -> KeptForm:
     """A normalised translation for the reader: raised if ``recased``, with the parts that the model left out."""
     left_out = Counter(part.text for part in kept) - Counter(part.text for part in form.parts)
-    missing = tuple(KeptPart(text, glued=False) for text in left_out.elements()) if form.text else ()
+    missing = tuple(KeptPart(text, glued=False, apart=True) for text in left_out.elements()) if form.text else ()
     text = capitals(form.text) if recased else form.text
     return KeptForm(text + f" {form.stand_in}" * len(missing), form.stand_in, (*form.parts, *missing))
 

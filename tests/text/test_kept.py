@@ -181,6 +181,19 @@ def test_a_space_goes_only_where_a_word_follows_a_tag(tokenizer: Tokenizer) -> N
         assert " " in written_text(tokenizer, [*space, *ids], False, kept).strip()
 
 
+def test_a_part_that_stood_apart_does_not_run_into_a_word(tokenizer: Tokenizer) -> None:
+    kept = kept_parts(tokenizer, "L'adresse d'a@b.fr et x{n} et <b>le</b>")
+    ids = [*tokenizer.encode("the"), tokenizer.kept_ids[0], *tokenizer.encode("le"), *tokenizer.kept_ids[1:4]]
+    assert written_text(tokenizer, ids, False, kept) == "the a@b.fr le{n}<b></b>"
+    found = target_tokens(tokenizer, ids, "en", False, kept)
+    assert found.text == "the a@b.fr le{n}<b></b>"
+    spans = {token.piece: token.span for token in found.tokens}
+    assert {piece: found.text[slice(*span)] for piece, span in spans.items() if span and piece in texts(kept)} == {
+        part: part for part in texts(kept)
+    }
+    assert found.words[0].text == "the"
+
+
 def test_parts_of_capitals_stay_as_they_are(tokenizer: Tokenizer) -> None:
     text = "PLEASE OPEN https://a.org/Bc AND WRITE TO {user_name} NOW"
     kept = kept_parts(tokenizer, text)
