@@ -62,10 +62,10 @@ _KINDS = (
     r"(?<![\w.,])[vV]?(?!\d{1,3}(?:\.\d{3})+(?!\.?\w))\d++(?:\.\d++){2,}+\b(?!,\d)(?::\d{2,5}\b)?",
     # Telephone numbers, and long numbers without groups.
     r"(?<![\w+.,])\+(?=(?:\D?\d){7})\d{1,3}(?:[ .-]?\(?\d{1,4}\)?){2,5}\b(?![.,]?\d)",
-    r"(?<![\d.,] )(?<![\w.,])0\d(?: \d\d){4}\b(?! ?\d)",
+    r"(?<![\d.,] )(?<![\w.,])\d\d(?: \d\d){4}\b(?! ?\d)",
     r"(?<!\w)\(?\d{3}\)?[ -]\d{3}-\d{4}\b",
     r"(?<![\w.,-])(?!(?:1\d|20)\d\d-(?:1\d|20)\d\d\b)\d{4,}-\d{3,}\b(?![.,-]?\d)",
-    r"(?<![\w.,])\d{6,}\b(?![.,]\d)",
+    r"(?<![\w.,])\d{5,}\b(?![.,]\d)",
 )
 _VERBATIM = re.compile("|".join(_KINDS))
 # What each kind has somewhere; most sentences have none of it.
