@@ -17,9 +17,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
+from app.text.kept import KeptPart
+from app.text.tokenizer import KEPT_PIECES, TOKENIZER_FILE, Tokenizer
 from model.corpus import bare_form, corpus_files, read_lines
 from model.dataset import open_corpus
+
+# What a kept part was is not stored; without any word in its place another sentence would be left.
+_NAMES = [KeptPart(piece, glued=False, apart=True) for piece in KEPT_PIECES]
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def corpus_pairs(folder: Path) -> dict[str, Iterator[Sequence[str]]]:
 def _decoded(name: str, folder: Path, tokenizer: Tokenizer) -> Iterator[Sequence[str]]:
     corpus = open_corpus(name, folder)
     for pair in range(len(corpus)):
-        yield [tokenizer.decode(side[pair].tolist()) for side in corpus.sides]
+        yield [tokenizer.spell_kept(side[pair].tolist(), _NAMES)[0].put_back() for side in corpus.sides]
 
 
 def overlaps(

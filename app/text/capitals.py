@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 from app.text.normalise import normalise
-from app.text.verbatim import verbatim_spans
+from app.text.verbatim import verbatim_spans, without_verbatim
 
 # What stands together between white space and punctuation; digits and underscores too, which make a word a code.
 _RUN = re.compile(r"[\w']+")
@@ -39,7 +39,7 @@ def stands_in_capitals(text: str) -> bool:
     without case, capitals are those of acronyms (``我在 UNESCO 工作``). Addresses, placeholders and code do not
     count, and keep their letters.
     """
-    text = _without_code(normalise(text))
+    text = without_verbatim(normalise(text))
     if not has_only_capitals(text) or _has_letters_without_case(text):
         return False
     counts = [sum(map(_is_capital, run[0])) for run in _RUN.finditer(text) if not _CODE.search(run[0])]
@@ -52,7 +52,7 @@ def has_only_capitals(text: str) -> bool:
     A letter that has no capital of one character (``ß``) is no sign of small letters, and one of a script without case
     of nothing; addresses, placeholders and code do not count.
     """
-    text = _without_code(text)
+    text = without_verbatim(text)
     return not any(_is_small(character) for character in text) and any(map(_is_capital, text))
 
 
@@ -83,15 +83,6 @@ def capitals(text: str) -> str:
 def as_read(text: str, language: str) -> str:
     """The form of a sentence that the model reads: in sentence case if it stands in capitals, else as it is."""
     return sentence_case(text, language) if stands_in_capitals(text) else text
-
-
-def _without_code(text: str) -> str:
-    if not (spans := verbatim_spans(text)):
-        return text
-    characters = list(text)
-    for start, end in spans:
-        characters[start:end] = " " * (end - start)
-    return "".join(characters)
 
 
 def _keep_code(changed: list[str], text: str) -> None:

@@ -1,22 +1,17 @@
 """What of a text is translated, and how the translated parts go back into it."""
 
-import re
 from collections.abc import Sequence
 
-ADDRESS = re.compile(
-    r"(?<!\S)[<(\[\"'‹«“”„‘’`*_]*+(?:(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)\S+|[^\s@]+@[^\s@]+\.[^\s@.]+)",
-    re.IGNORECASE,
-)
-"""A URL or e-mail address between white space."""
+from app.text.verbatim import without_verbatim
 
 
 def is_translatable(text: str) -> bool:
-    """Whether there is anything to translate: a letter of any script outside URLs and e-mail addresses.
+    """Whether there is anything to translate: a letter of any script outside addresses, placeholders and code.
 
     Digits, punctuation, symbols and emoji mean the same in every language, and a translated address is a
     broken one: such text is to be copied unchanged.
     """
-    return any(map(str.isalpha, ADDRESS.sub(" ", text)))
+    return any(map(str.isalpha, without_verbatim(text)))
 
 
 def join(

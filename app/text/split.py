@@ -9,7 +9,7 @@ import sentencex
 
 from app.text.emoji import EMOJI, SELECTORS, after_emoji, between_emoji
 from app.text.fitting import cut_to_fit
-from app.text.segments import ADDRESS, is_translatable
+from app.text.segments import is_translatable
 from app.text.verbatim import verbatim_spans
 
 # Line breaks part sentences, and so do what parts the columns of a table: tabs and three spaces or more.
@@ -130,15 +130,15 @@ def _ends_in(window: str, language: str) -> list[int]:
 def _lengths(text: str, fits: Callable[[str], bool]) -> Iterator[int]:
     """Lengths of consecutive parts of ``text`` that fit or are copied.
 
-    An address that is too long by itself is a part of its own: half of one would be translated.
+    An address or code that is too long by itself is a part of its own: half of one would be translated.
     """
     start = 0
     if is_translatable(text) and not fits(text):
-        for address in ADDRESS.finditer(text):
-            if not fits(address[0]):
-                yield from _lengths_between(text[start : address.start()], fits)
-                yield len(address[0])
-                start = address.end()
+        for first, last in verbatim_spans(text):
+            if not fits(text[first:last]):
+                yield from _lengths_between(text[start:first], fits)
+                yield last - first
+                start = last
     yield from _lengths_between(text[start:], fits)
 
 

@@ -12,7 +12,7 @@ from app.text.normalise import normalise
 from app.text.offsets import normalise_with_offsets
 from app.text.segments import is_translatable
 from app.text.tokenizer import Tokenizer
-from app.text.verbatim import Span, verbatim_spans
+from app.text.verbatim import Span, without_verbatim
 from app.text.words import word_spans
 
 Special = Literal["tag", "bos", "eos"]
@@ -73,7 +73,7 @@ def is_read(tokenizer: Tokenizer, text: str) -> bool:
     Other sentences are copied.
     """
     between = take_out(text, _kept_spans(tokenizer, text))
-    return is_translatable(between.text) and tokenizer.knows_letters_of(take_out(text, verbatim_spans(text)).text)
+    return is_translatable(between.text) and tokenizer.knows_letters_of(without_verbatim(text))
 
 
 def read_ids(tokenizer: Tokenizer, text: str, language: str, target: str) -> list[int]:

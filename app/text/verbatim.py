@@ -80,6 +80,16 @@ def verbatim_spans(text: str) -> tuple[Span, ...]:
     return tuple((match.start(), _after_marks(text, match.end())) for match in _VERBATIM.finditer(text))
 
 
+def without_verbatim(text: str) -> str:
+    """``text``, of the same length, with spaces in the place of such parts."""
+    if not (spans := verbatim_spans(text)):
+        return text
+    characters = list(text)
+    for start, end in spans:
+        characters[start:end] = " " * (end - start)
+    return "".join(characters)
+
+
 def _after_marks(text: str, end: int) -> int:
     while end < len(text) and unicodedata.category(text[end]).startswith("M"):
         end += 1

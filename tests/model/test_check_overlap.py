@@ -49,6 +49,24 @@ def test_a_run_that_left_them_out_passes(
         shutil.rmtree(run / "data")
 
 
+def test_a_sentence_is_no_other_one_without_its_kept_part(
+    tokenizer: Tokenizer, tokenizer_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, sets, books = tmp_path / "run", tmp_path / "sets", tmp_path / "books"
+    for folder in (run, sets, books):
+        folder.mkdir()
+    shutil.copy(tokenizer_path, run / TOKENIZER_FILE)
+    (books / "first.tsv").write_text("the {a} cat\tle {a} chat\n" * 3, encoding="utf-8")
+    for language, text in (("en", "the cat"), ("fr", "le chat")):
+        (sets / f"news.{language}").write_text(text + "\n", encoding="utf-8")
+    (opened,) = prepare(tiny_config(), books, tokenizer, run / "data")
+    assert set(tokenizer.kept_ids) & set(opened.sides[0][0].tolist())
+    monkeypatch.setattr(sys, "argv", ["check_overlap", str(run), str(sets)])
+    with pytest.raises(SystemExit) as exit_info:
+        main()
+    assert exit_info.value.code == 0
+
+
 def test_test_sets_are_written_without_what_was_seen_in_either_language(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,7 @@ def test_a_mark_that_begins_a_line_stands_alone(text: str, expected: list[str]) 
         ("Vitrail™\ufe0f🎉", ["Vitrail™\ufe0f", "🎉"]),
         ("Vitrail©\ufe0f", ["Vitrail©\ufe0f"]),
         ("☎ 01 23", ["☎ 01 23"]),
-        ("👉https://example.org/the-red-car", ["👉", "https://example.org/the-red-car"]),
+        ("👉https://example.org/the-red-car", ["👉https://example.org/the-red-car"]),
         ("👉1) Click here", ["👉1)", "Click here"]),
         ("🎉1\ufe0f\u20e3 First step", ["🎉1\ufe0f\u20e3", "First step"]),
         ("Thanks!😀😀 See you.", ["Thanks!", "😀😀", "See you."]),
