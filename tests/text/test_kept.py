@@ -1,5 +1,6 @@
 """Parts that are kept: which they are, that the model has one piece for each, and that none is ever lost."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +13,13 @@ from app.engine.step_model import ModelLimits
 from app.explanation import ExplainRequest, ExplanationRequest
 from app.pairing import pair_texts
 from app.reading import read_text
+from app.streaming import Progress
 from app.text.capitals import stands_in_capitals
 from app.text.kept import KeptPart, absent_from, kept_spans, take_out
 from app.text.normalise import normalise
 from app.text.tokenizer import KEPT_PIECES, Tokenizer
 from app.text.tokens import given_tokens, is_read, kept_parts, read_ids, source_tokens, target_tokens, written_text
+from app.translation import TranslateRequest
 from tests.scripted_world import World
 
 PARTS = st.sampled_from(
@@ -291,3 +294,12 @@ def test_the_whole_path_keeps_them(world: World) -> None:
     assert segment.target.text == SENTENCE.replace(". Or", ", or")
     assert set(KEPT) <= set(segment.source.pieces)
     assert set(KEPT) <= set(segment.target.pieces)
+
+
+def test_a_stream_tells_parts_as_they_are(world: World) -> None:
+    told: list[Progress] = []
+    text = SENTENCE.replace(". Or", ", or")
+    request = TranslateRequest((text,), "en", "fr", beam_size=1)
+    asyncio.run(world.translator.translate(request, told.append))
+    assert set(KEPT) <= {one.piece for one in told}
+    assert [one.target for one in told if one.target is not None] == [text]
