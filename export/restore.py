@@ -1,16 +1,27 @@
-"""From a model directory back to a checkpoint: for comparison with other software on the same weights."""
+"""From a model directory back to a checkpoint: ``python -m export.restore MODEL_DIRECTORY RUN``.
 
+RUN, a new folder, gets the checkpoint and the vocabulary, so that ``python -m model.train ... --start
+RUN/step-0000000.pt`` trains the model further, on other text for instance. Its weights are those that 8 bits left.
+"""
+
+import argparse
 import dataclasses
+import shutil
+import sys
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper
 
-from app.runtime.model_directory import ModelDirectory
+from app.errors import ModelDirectoryError
+from app.runtime.model_directory import ModelDirectory, open_model_directory
+from app.text.tokenizer import TOKENIZER_FILE
 from export.quantize import QuantizedMatrix, QuantizedWeights, dequantized
+from export.smooth import balance
 from export.weight_file import scale_name
-from model.checkpoint import Checkpoint
+from model.checkpoint import Checkpoint, save_checkpoint
 from model.config import RunConfig, run_config
 from model.transformer import Transformer
 
@@ -55,3 +66,25 @@ def _read(stored: Array, tensor: TensorProto) -> Array:
     start, length = int(place["offset"]), int(place["length"])
     dtype = helper.tensor_dtype_to_np_dtype(tensor.data_type)
     return stored[start : start + length].view(dtype).reshape(tuple(tensor.dims))
+
+
+def main() -> None:
+    """Command line; see the module's docstring."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", type=Path, metavar="MODEL_DIRECTORY")
+    parser.add_argument("run", type=Path, metavar="RUN")
+    arguments = parser.parse_args()
+    if arguments.run.exists():
+        sys.exit(f"{arguments.run} is there already")
+    try:
+        directory = open_model_directory(arguments.directory)
+    except ModelDirectoryError as error:
+        sys.exit(str(error))
+    checkpoint = arguments.run / "step-0000000.pt"
+    save_checkpoint(balance(restore_checkpoint(directory)), checkpoint)
+    shutil.copyfile(directory.tokenizer_path, checkpoint.with_name(TOKENIZER_FILE))
+    print(f"wrote {checkpoint}")
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@ Between two linear maps a feature may be made smaller by the first and read larg
 same. What was a few large features beside many small ones then shares 256 levels better.
 """
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -64,18 +65,54 @@ def smooth(checkpoint: Checkpoint, ranges: Ranges) -> tuple[dict[str, Tensor], R
         found = ranges[passage.operand]
         columns = [checkpoint.weights[rows.tensor][rows.slice].float() for rows in passage.readers]
         factors = _factors(found.largest(), torch.cat(columns).abs().amax(dim=0))
-        for rows in passage.makers:
-            part = weights[rows.tensor][rows.slice]
-            part /= factors if part.ndim == 1 else factors[:, None]
-        for rows in passage.readers:
-            weights[rows.tensor][rows.slice] *= factors
+        _divide(weights, passage, factors)
         smoothed[passage.operand] = Range(found.lowest / factors, found.highest / factors)
     return weights, smoothed
+
+
+def balance(checkpoint: Checkpoint) -> Checkpoint:
+    """The same model with features of the size that training leaves them, to train it further.
+
+    Smoothing makes the gains of norms small and the weights behind them large, which the same step of an optimiser
+    then moves less. Gains become one; between two matrices a feature's row in the first gets the norm of its column in
+    the second, as gradients keep them (Du et al. 2018, "Algorithmic regularization in learning deep homogeneous
+    models", theorem 2.1).
+    """
+    weights = {name: tensor.float().clone() for name, tensor in checkpoint.weights.items()}
+    passages = list(_passages(checkpoint.config.transformer))
+    for passage in passages:
+        if (gains := _made(weights, passage)).ndim == 1:
+            _divide(weights, passage, _usable(gains.clone()))
+    for passage in passages:
+        if (made := _made(weights, passage)).ndim == 2:
+            read = torch.cat([weights[rows.tensor][rows.slice] for rows in passage.readers])
+            _divide(weights, passage, _usable((made.norm(dim=1) / read.norm(dim=0)).sqrt()))
+    return dataclasses.replace(checkpoint, weights=weights)
+
+
+def _made(weights: dict[str, Tensor], passage: Passage) -> Tensor:
+    """What makes the features: gains of a norm ``[features]``, or rows of a matrix ``[features, inputs]``."""
+    maker = passage.makers[0]
+    return weights[maker.tensor][maker.slice]
+
+
+def _divide(weights: dict[str, Tensor], passage: Passage, factors: Tensor) -> None:
+    """Makes the features of ``passage`` smaller by ``factors``, and what reads them larger, in place."""
+    for rows in passage.makers:
+        part = weights[rows.tensor][rows.slice]
+        part /= factors if part.ndim == 1 else factors[:, None]
+    for rows in passage.readers:
+        weights[rows.tensor][rows.slice] *= factors
 
 
 def _factors(features: Tensor, columns: Tensor) -> Tensor:
     """A feature smaller than most counts as one of the middle: what was rare may be larger in a text not seen."""
     factors = features.clamp(min=features.median()) ** _ALPHA / columns ** (1 - _ALPHA)
+    return _usable(factors)
+
+
+def _usable(factors: Tensor) -> Tensor:
+    """``factors`` with one where there is nothing to divide by."""
     return torch.where(factors.isfinite() & (factors > 0), factors, 1)
 
 

@@ -9,6 +9,7 @@ SIGTERM stop with all state saved.
 """
 
 import argparse
+import dataclasses
 import json
 import shutil
 import signal
@@ -96,8 +97,10 @@ class Trainer:
         """
         if self.position.step:
             return
-        if checkpoint.config.transformer != self.config.transformer:
-            raise ConfigError(f"--start is a {checkpoint.config.transformer}, [transformer] {self.config.transformer}")
+        own = self.config.transformer
+        # A model directory does not say what dropout it was trained with; no weight depends on it.
+        if dataclasses.replace(checkpoint.config.transformer, dropout=own.dropout) != own:
+            raise ConfigError(f"--start is a {checkpoint.config.transformer}, [transformer] {own}")
         self.transformer.load_state_dict(checkpoint.weights)
         self.position.target_pieces = checkpoint.target_pieces
 

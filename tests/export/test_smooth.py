@@ -14,7 +14,7 @@ from export.calibrate import MEMORY, PROJECTION_INPUT, Range, measure_ranges
 from export.model_directory import build_model_directory
 from export.parity import compare_steps
 from export.quantize import dequantized, quantize
-from export.smooth import smooth
+from export.smooth import balance, smooth
 from model.checkpoint import Checkpoint
 from model.config import RunConfig
 from model.step_model import TorchStepModel
@@ -121,6 +121,23 @@ def test_features_that_are_always_zero_stay_finite() -> None:
     found, _ = smoothed(checkpoint)
     assert all(tensor.isfinite().all() for tensor in found.weights.values())
     torch.testing.assert_close(logits(found), logits(checkpoint), rtol=1e-4, atol=1e-4)
+
+
+def test_a_balanced_model_is_the_same_model_however_it_was_smoothed(run: RunConfig) -> None:
+    checkpoint = uneven(run)
+    balanced = balance(checkpoint)
+    assert (logits(balanced) - logits(checkpoint)).abs().max() <= 1e-3 * logits(checkpoint).abs().max()
+    again = balance(smoothed(checkpoint)[0])
+    for name, tensor in balanced.weights.items():
+        torch.testing.assert_close(again.weights[name], tensor, rtol=1e-3, atol=1e-5)
+
+
+def test_a_balanced_feature_is_made_as_large_as_it_is_read() -> None:
+    weights = balance(uneven(tiny_run_config())).weights
+    for layer in ("encoder.0", "decoder.1"):
+        made = weights[f"{layer}.feed_forward.expand.weight"].norm(dim=1)
+        torch.testing.assert_close(made, weights[f"{layer}.feed_forward.contract.weight"].norm(dim=0))
+        assert (weights[f"{layer}.self_residual.norm.weight"] == 1).all()
 
 
 def unevenness(found: Range) -> float:
