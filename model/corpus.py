@@ -6,7 +6,7 @@ import lzma
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -83,12 +83,17 @@ def read_columns(path: Path) -> list[Pair]:
 
 
 def read_pairs(path: Path, counts: FilterCounts, excluded: Sequence[Container[str]] = ()) -> Iterator[Pair]:
-    """Normalised sentence pairs that pass the filters, in file order; ``counts`` is filled on the way.
+    """``fit_pairs`` of a file."""
+    return fit_pairs(read_lines(path), counts, excluded)
+
+
+def fit_pairs(lines: Iterable[str], counts: FilterCounts, excluded: Sequence[Container[str]] = ()) -> Iterator[Pair]:
+    """Normalised sentence pairs that pass the filters, in order; ``counts`` is filled on the way.
 
     Args:
         excluded: for each side the bare forms (``bare_form``) of sentences that must not be trained on.
     """
-    for line in read_lines(path):
+    for line in lines:
         columns = line.split("\t")
         if len(columns) != 2:
             counts.dropped["not two columns"] += 1

@@ -6,39 +6,19 @@ so training never sees either of them, not even with another translation.
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from app.text.tokenizer import Tokenizer
 from model.config import ConfigError, RunConfig
-from model.corpus import FilterCounts, bare_form, corpus_files, read_pairs
-from model.kept_pairs import encode_pairs
+from model.corpus import corpus_files
+from model.tokenise import Forms, Side, TokenisedPairs, Tokenisers, TokenisingRules
 
-Ids = npt.NDArray[np.uint16]
-SentenceCounts = tuple[Counter[int], Counter[int]]
-_CHUNK_PAIRS = 20_000
 _DIGITS = 16
-
-
-@dataclass(frozen=True)
-class Side:
-    """All sentences of one language: sentence ``i`` is ``ids[offsets[i]:offsets[i + 1]]``."""
-
-    ids: Ids
-    offsets: npt.NDArray[np.int64]
-
-    def __getitem__(self, index: int) -> Ids:
-        return self.ids[self.offsets[index] : self.offsets[index + 1]]
-
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Pieces of each sentence, ``[pairs]``."""
-        return np.diff(self.offsets)
 
 
 @dataclass(frozen=True)
@@ -76,15 +56,16 @@ def prepare(
     files = {name: files[name] for name in sorted(config.corpora) or sorted(files)}
     made_with = _made_with(config, files, tokenizer, excluded)
     untouched = [name for name in files if not _is_made(folder / f"{name}.json", made_with)]
-    counts = count_sentences(files.values()) if untouched else None
-    for name in untouched:
-        assert counts is not None
-        pairs, filtered = _read(files[name], tokenizer, config.training.max_pieces, excluded)
-        held_out = _hold_out(pairs, counts, config.training.held_out_pairs)
-        _save(pairs, held_out, tokenizer, folder / name)
-        record = {"kept": filtered.kept, "dropped": filtered.dropped, "held_out": len(held_out), **made_with}
-        (folder / f"{name}.json").write_text(json.dumps(record, indent=1))
-        print(f"{name}: {filtered}; held out {len(held_out):,}", flush=True)
+    if untouched:
+        with Tokenisers(TokenisingRules(tokenizer, config.training.max_pieces, excluded)) as tokenisers:
+            once = _that_stand_once([tokenisers.forms(path) for path in files.values()])
+            for name in untouched:
+                pairs = tokenisers.tokenise(files[name])
+                held_out = _hold_out(pairs.forms, once, config.training.held_out_pairs)
+                _save(pairs, held_out, folder / name)
+                counts = {"kept": pairs.counts.kept, "dropped": pairs.counts.dropped, "held_out": len(held_out)}
+                (folder / f"{name}.json").write_text(json.dumps(counts | made_with, indent=1))
+                print(f"{name}: {pairs.counts}; held out {len(held_out):,}", flush=True)
     return [open_corpus(name, folder) for name in files]
 
 
@@ -98,30 +79,22 @@ def open_corpus(name: str, folder: Path) -> Corpus:
     return Corpus(name, (sides[0], sides[1]), record["held_out"])
 
 
-def count_sentences(paths: Iterable[Path]) -> SentenceCounts:
-    """How many pairs of all corpora hold a sentence, by the hash of its bare form, for each language."""
-    counts: SentenceCounts = (Counter(), Counter())
-    for path in paths:
-        for pair in read_pairs(path, FilterCounts()):
-            for text, counter in zip(pair, counts, strict=True):
-                counter[_form_hash(text)] += 1
-    return counts
+def _that_stand_once(corpora: Sequence[Forms]) -> tuple[Forms, Forms]:
+    """For each language the hashes of sentences that only one pair of all corpora has, ascending."""
+    first, second = (_single(np.concatenate([forms[side] for forms in corpora])) for side in (0, 1))
+    return first, second
 
 
-def _form_hash(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(bare_form(text).encode(), digest_size=8).digest())
+def _single(hashes: Forms) -> Forms:
+    values, counts = np.unique(hashes, return_counts=True)
+    single: Forms = values[counts == 1]
+    return single
 
 
-def _hold_out(pairs: Sequence[tuple[str, str]], counts: SentenceCounts, most: int) -> set[int]:
-    """The first ``most`` pairs, at most a tenth of all, whose sentences no other pair has."""
-    most = min(most, len(pairs) // 10)
-    chosen: set[int] = set()
-    for index, pair in enumerate(pairs):
-        if len(chosen) >= most:
-            break
-        if all(counter[_form_hash(text)] == 1 for text, counter in zip(pair, counts, strict=True)):
-            chosen.add(index)
-    return chosen
+def _hold_out(forms: Forms, once: tuple[Forms, Forms], most: int) -> npt.NDArray[np.intp]:
+    """The first ``most`` pairs, at most a tenth of all, whose sentences no other pair has; ascending."""
+    alone = np.isin(forms[0], once[0]) & np.isin(forms[1], once[1])
+    return np.flatnonzero(alone)[: min(most, forms.shape[1] // 10)]
 
 
 def _made_with(
@@ -163,45 +136,12 @@ def _file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
 
 
-def _read(
-    path: Path, tokenizer: Tokenizer, max_pieces: int, excluded: Sequence[Container[str]]
-) -> tuple[list[tuple[str, str]], FilterCounts]:
-    """The pairs of one file that pass all filters, the number of pieces included."""
-    counts = FilterCounts()
-    pairs = list(read_pairs(path, counts, excluded))
-    kept: list[tuple[str, str]] = []
-    for start in range(0, len(pairs), _CHUNK_PAIRS):
-        chunk = pairs[start : start + _CHUNK_PAIRS]
-        both = encode_pairs(tokenizer, chunk)
-        kept += [pair for pair, *ids in zip(chunk, *both, strict=True) if max(map(len, ids)) <= max_pieces]
-    if dropped := len(pairs) - len(kept):
-        counts.dropped["too many pieces"] = dropped
-    counts.kept = len(kept)
-    return kept, counts
-
-
-def _save(pairs: Sequence[tuple[str, str]], held_out: set[int], tokenizer: Tokenizer, stem: Path) -> None:
+def _save(pairs: TokenisedPairs, held_out: npt.NDArray[np.intp], stem: Path) -> None:
     """Writes the ids of both sides, the held-out pairs first."""
     stem.parent.mkdir(parents=True, exist_ok=True)
-    order = [*sorted(held_out), *(index for index in range(len(pairs)) if index not in held_out)]
-    writers = (_SideWriter(), _SideWriter())
-    for start in range(0, len(order), _CHUNK_PAIRS):
-        chunk = [pairs[index] for index in order[start : start + _CHUNK_PAIRS]]
-        for writer, sentences in zip(writers, encode_pairs(tokenizer, chunk), strict=True):
-            for ids in sentences:
-                writer.append(ids)
-    for side, writer in enumerate(writers):
-        writer.save(stem, side)
-
-
-class _SideWriter:
-    def __init__(self) -> None:
-        self._parts: list[Ids] = []
-
-    def append(self, ids: Sequence[int]) -> None:
-        self._parts.append(np.asarray(ids, dtype=np.uint16))
-
-    def save(self, stem: Path, side: int) -> None:
-        lengths: npt.NDArray[Any] = np.array([0, *map(len, self._parts)], dtype=np.int64)
-        np.save(stem.with_name(f"{stem.name}.{side}.ids.npy"), np.concatenate(self._parts or [np.empty(0, np.uint16)]))
-        np.save(stem.with_name(f"{stem.name}.{side}.offsets.npy"), lengths.cumsum())
+    others = np.delete(np.arange(pairs.forms.shape[1]), held_out)
+    order = np.concatenate([held_out, others])
+    for number, side in enumerate(pairs.sides):
+        sorted_side = side.take(order)
+        np.save(stem.with_name(f"{stem.name}.{number}.ids.npy"), sorted_side.ids)
+        np.save(stem.with_name(f"{stem.name}.{number}.offsets.npy"), sorted_side.offsets)

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
+from model import tokenise
 from model.batching import Batch, BatchMaker
 from model.config import ConfigError, RunConfig
 from model.corpus import FilterCounts, corpus_files, read_columns, read_pairs
@@ -261,3 +262,49 @@ def test_held_out_pairs_can_be_written_out(corpora: Path, tokenizer_path: Path, 
     pairs = held_out_pairs(run, "first")
     lines = (corpora / "first.tsv").read_text(encoding="utf-8").splitlines()
     assert [f"{first}\t{second}" for first, second in pairs] == lines[:6]
+
+
+def test_processes_make_what_one_makes(
+    corpora: Path,
+    tokenizer: Tokenizer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Chunks of seven lines, of which some pairs are dropped and some held out."""
+    config, excluded = tiny_config(max_pieces=12), [{"thecat1"}, set[str]()]
+    made = []
+    for processes in (1, 2):
+        monkeypatch.setattr(tokenise, "_CHUNK_LINES", 7 if processes > 1 else 20_000)
+        monkeypatch.setattr(tokenise, "usable_cores", lambda count=processes: count)
+        folder = tmp_path / str(processes)
+        prepare(config, corpora, tokenizer, folder, excluded)
+        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    told = capsys.readouterr().out.splitlines()
+    assert told[:2] == told[2:]
+    assert "too many pieces" in told[0]
+    assert made[0] == made[1]
+
+
+def test_what_a_process_raises_ends_the_preparation(
+    corpora: Path, tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokenise, "_CHUNK_LINES", 7)
+    monkeypatch.setattr(tokenise, "usable_cores", lambda: 2)
+    folder = tmp_path / "corpora"
+    folder.mkdir()
+    text = (corpora / "first.tsv").read_bytes()
+    (folder / "first.tsv").write_bytes(text + b"caf\xe9\tcoffee\n")
+    with pytest.raises(UnicodeDecodeError):
+        prepare(tiny_config(), folder, tokenizer, tmp_path / "data")
+    assert not list((tmp_path / "data").glob("*.json"))
+
+
+def test_an_empty_corpus_is_one_without_pairs(corpora: Path, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    folder = tmp_path / "corpora"
+    folder.mkdir()
+    (folder / "first.tsv").write_bytes((corpora / "first.tsv").read_bytes())
+    (folder / "none.tsv").write_bytes(b"")
+    first, none = prepare(tiny_config(), folder, tokenizer, tmp_path / "data")
+    assert (len(none), none.held_out) == (0, 0)
+    assert len(first) == 120
