@@ -10,6 +10,8 @@ from pathlib import Path
 
 from model.corpus import Pair, read_columns
 from model.identifiers import code, telephone
+from model.nouns import read_nouns, with_noun
+from model.number_words import number_in_words
 from model.quantities import digits, filled, grouped, quantity
 from model.verbatim import Verbatim
 
@@ -95,18 +97,27 @@ def date(source: random.Random) -> Pair:
 
 
 class ShortTexts:
-    """Draws short pairs: phrases and words, fewer with addresses, quantities, prices, dates, telephone numbers."""
+    """Draws short pairs: phrases, words, nouns, numbers in words, fewer with addresses, quantities, prices, dates."""
 
     def __init__(self, phrases: Sequence[Pair], words: Sequence[Pair], verbatim: Verbatim) -> None:
         """``words``: pairs in small letters, as ``model.lexicon`` finds them."""
         self._phrases = phrases
         self._words = words
+        self._nouns = read_nouns()
         self._mention = verbatim.mention
 
     def __call__(self, source: random.Random) -> Pair:
         """One pair."""
-        kinds = (self._phrase, self._word, self._mention, quantity, price, time, date, telephone, code)
-        return source.choices(kinds, (26, 22, 14, 11, 6, 5, 5, 6, 5))[0](source)
+        kinds = (
+            *((self._phrase, 26), (self._word, 16), (self._noun, 20), (number_in_words, 20), (self._mention, 14)),
+            *((quantity, 11), (price, 6), (time, 5), (date, 5), (telephone, 6), (code, 5)),
+        )
+        draws, shares = zip(*kinds, strict=True)
+        drawn: Pair = source.choices(draws, shares)[0](source)
+        return drawn
+
+    def _noun(self, source: random.Random) -> Pair:
+        return with_noun(self._nouns, source)
 
     def _phrase(self, source: random.Random) -> Pair:
         return source.choice(self._phrases)

@@ -51,7 +51,7 @@ def test_halves_of_the_day_have_their_french_names() -> None:
 def test_every_kind_is_drawn() -> None:
     short = ShortTexts([("Thank you!", "Merci !")], [("cat", "chat")], Verbatim([]))
     source = random.Random(3)
-    drawn = {short(source) for _ in range(300)}
+    drawn = {short(source) for _ in range(900)}
     assert {("Thank you!", "Merci !"), ("cat", "chat"), ("Cat", "Chat")} <= drawn
     assert any("€" in french for _, french in drawn)
     assert any(re.search(r"\d h \d\d", french) for _, french in drawn)
