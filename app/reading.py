@@ -6,7 +6,7 @@ from app.text.capitals import stands_in_capitals
 from app.text.kept import KeptPart
 from app.text.split import split
 from app.text.tokenizer import Tokenizer
-from app.text.tokens import is_read, kept_parts, read_ids
+from app.text.tokens import is_read, kept_parts, read_fits, read_ids
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,12 @@ class Part:
 
 def read_text(text: str, languages: tuple[str, str], tokenizer: Tokenizer, longest: int) -> list[Part]:
     """Text to sentences to at most ``longest`` ids each; ``languages`` are (source, target)."""
-
-    def encode(sentence: str) -> tuple[int, ...]:
-        return tuple(read_ids(tokenizer, sentence, *languages))
-
     parts = []
-    for sentence in split(text, languages[0], lambda candidate: len(encode(candidate)) <= longest):
+    for sentence in split(text, languages[0], lambda candidate: read_fits(tokenizer, candidate, languages, longest)):
         if is_read(tokenizer, sentence.text):
             recased, kept = stands_in_capitals(sentence.text), kept_parts(tokenizer, sentence.text)
-            parts.append(Part(sentence.text, sentence.span, encode(sentence.text), recased, kept))
+            source_ids = tuple(read_ids(tokenizer, sentence.text, *languages))
+            parts.append(Part(sentence.text, sentence.span, source_ids, recased, kept))
         else:
             parts.append(Part(sentence.text, sentence.span, None, recased=False))
     return parts

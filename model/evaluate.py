@@ -25,7 +25,7 @@ from app.text.capitals import stands_in_capitals
 from app.text.segments import join
 from app.text.split import Sentence, split
 from app.text.tokenizer import TOKENIZER_FILE, Tokenizer
-from app.text.tokens import is_read, kept_parts, read_ids, written_text
+from app.text.tokens import is_read, kept_parts, read_fits, read_ids, written_text
 from model.checkpoint import load_checkpoint
 from model.corpus import read_lines
 from model.scoring import Direction, score, search_all
@@ -38,7 +38,7 @@ def translate_lines(
     """Every line as serving would translate it; a sentence that the model turns into nothing is copied."""
 
     def fits(text: str) -> bool:
-        return len(read_ids(tokenizer, text, direction.source, direction.target)) <= model.limits.longest_whole
+        return read_fits(tokenizer, text, (direction.source, direction.target), model.limits.longest_whole)
 
     def written(sentence: Sentence, ids: Sequence[int]) -> str:
         return written_text(tokenizer, ids, stands_in_capitals(sentence.text), kept_parts(tokenizer, sentence.text))

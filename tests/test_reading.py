@@ -43,3 +43,12 @@ def test_no_part_is_longer_than_the_model_reads(tokenizer: Tokenizer, text: str)
     parts = read_text(text, ("en", "fr"), tokenizer, 102)
     assert len(parts) > 2
     assert max(len(part.source_ids or ()) for part in parts) <= 102
+
+
+def test_a_sentence_with_more_parts_than_there_are_pieces_for_is_cut(tokenizer: Tokenizer) -> None:
+    text = "Dear {a}, the order {b} of {c} for {d} goes to {e} {f}, {g} {h}, {i}, from {j}, and {a} knows."
+    parts = read_text(text, ("en", "fr"), tokenizer, 100)
+    assert len(parts) > 1
+    kept = [[one.text for one in part.kept] for part in parts]
+    assert [one for some in kept for one in some] == [f"{{{letter}}}" for letter in "abcdefghija"]
+    assert all(len(set(some)) <= len(tokenizer.kept_ids) for some in kept)

@@ -24,8 +24,14 @@ _CASES = frozenset({"Lu", "Ll", "Lt"})
 _SIGNS = frozenset("µ")
 _ORDINALS = frozenset("ªº")
 
-# Words that a language writes with a capital wherever they stand; the I of "I.E." is none.
-_ALWAYS_CAPITAL = {"en": re.compile(r"(?<!\w)(?<!\w\.)I(?![\w\u0300-\u036f]|\.\w)")}
+# Words that a language writes in capitals wherever they stand; the I of "I.E." is none, and "US" is a pronoun, too.
+_ACRONYMS = "NATO|UNESCO|NASA|BBC|TV|PC|CEO|DVD|CD|GPS|OK|PDF|HTML|URL|USB|SMS|FAQ|VIP|SOS"
+_ALWAYS_CAPITAL = {
+    "en": re.compile(rf"(?<!\w)(?<!\w\.)(?:I|USA|UK|EU|UN|FBI|CIA|DNA|ATM|{_ACRONYMS})(?![\w\u0300-\u036f]|\.\w)"),
+    "fr": re.compile(
+        rf"(?<!\w)(?<!\w\.)(?:UE|ONU|OTAN|SNCF|RATP|TVA|TGV|RER|ADN|USA|{_ACRONYMS})(?![\w\u0300-\u036f]|\.\w)"
+    ),
+}
 
 
 def stands_in_capitals(text: str) -> bool:
@@ -68,7 +74,7 @@ def sentence_case(text: str, language: str) -> str:
         small[first] = _one(small[first].title(), text[first])
     if always := _ALWAYS_CAPITAL.get(language):
         for match in always.finditer(text):
-            small[match.start()] = text[match.start()]
+            small[match.start() : match.end()] = match[0]
     _keep_code(small, text)
     return _FINAL_SIGMA.sub("ς", "".join(small))
 

@@ -12,10 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from app.text.verbatim import Span, verbatim_spans
+from app.text.verbatim import EMPHASIS_MARK, Span, verbatim_spans
 
-# Letters, marks, numbers and symbols; punctuation and signs of money the model can spell.
-_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "No", "So", "Sm"})
+# Signs that stand in text so often that models learn to spell them, byte by byte, and signs of code that none learns.
+_SPELLED = frozenset("€£•…")
+_SIGNS_OF_CODE = frozenset("^{|}~")
+# The letters of the built-in languages, of which a small vocabulary has no pieces for the rarest.
+_SPELLED_LETTERS = frozenset("àâæçéèêëîïôœùûüÿÀÂÆÇÉÈÊËÎÏÔŒÙÛÜŸ")
 _EXTENDING = frozenset({"Mn", "Mc", "Me", "Cf", "Co", "Cn"})
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _OPENING_TAG = re.compile(r"<[A-Za-z][^<>]*(?<!/)>")
@@ -29,12 +32,13 @@ def kept_spans(text: str, is_known: Callable[[str], bool]) -> list[Span]:
         is_known: whether a character stands in some piece of the vocabulary.
     """
     spans = verbatim_spans(text)
-    return list(spans) if text.isascii() else _united([*spans, *_unknown(text, is_known)])
+    unknown = _unknown(text, is_known)
+    return _united([*spans, *unknown]) if unknown else list(spans)
 
 
 def _unknown(text: str, is_known: Callable[[str], bool]) -> list[Span]:
-    """Words of another script, and symbols, that no piece has; next to each other they are one."""
-    strange = {one for one in set(text) if not (one.isascii() or one.isspace() or is_known(one) or _is_latin(one))}
+    """Words with letters, and symbols, that no piece has; next to each other they are one."""
+    strange = {one for one in set(text) if not (one.isspace() or is_known(one) or _is_spelled(one))}
     spans: list[Span] = []
     for index, character in enumerate(text if strange else ""):
         last = spans[-1][1] if spans else -1
@@ -45,18 +49,29 @@ def _unknown(text: str, is_known: Callable[[str], bool]) -> list[Span]:
             # Also those that the model never sees: a flag without its tags is another flag.
             if last == index:
                 spans[-1] = (spans[-1][0], index + 1)
-        elif character in strange and category in _CATEGORIES:
+        elif character in strange and not category.startswith("C"):
             start, end = _word_around(text, index) if character.isalpha() else (index, index + 1)
-            if spans and (start <= last or text[last:start].isspace()):
+            is_sign = _is_sign(character)
+            joins = start <= last or (not is_sign and text[last:start].isspace())
+            if spans and joins and _is_sign(text[last - 1]) == is_sign:
                 start = spans.pop()[0]
             spans.append((start, end))
     return spans
 
 
-def _is_latin(character: str) -> bool:
-    """Bytes are how the model knows the rarer letters of its own languages: ``Israël`` is to be translated."""
-    composed = unicodedata.normalize("NFC", character)[0]
-    return composed.isalpha() and unicodedata.name(composed, "").startswith("LATIN")
+def _is_sign(character: str) -> bool:
+    """Punctuation and signs of code, which stand for themselves: ``東京 大阪`` is one part, ``{a} 大阪`` none."""
+    return character in _SIGNS_OF_CODE or unicodedata.category(character).startswith("P")
+
+
+def _is_spelled(character: str) -> bool:
+    """Bytes are how the model knows the rarer letters of its own languages: ``Israël`` is to be translated.
+
+    Of a vocabulary that lacks plain letters and signs it knows those the same way.
+    """
+    if character.isascii():
+        return character not in _SIGNS_OF_CODE
+    return character in _SPELLED or unicodedata.normalize("NFC", character) in _SPELLED_LETTERS
 
 
 def _word_around(text: str, index: int) -> Span:
@@ -84,8 +99,8 @@ class KeptPart:
     """One part.
 
     Attributes:
-        glued: a tag that a word follows at once. The model sees a space between, so that it knows the word; what it
-            writes loses that space again.
+        glued: a tag or mark that a word follows at once. The model sees a space between, so that it knows the word;
+            what it writes loses that space again.
         apart: no letter or digit stands right before it. Where the model puts one there, it gets a space.
     """
 
@@ -158,8 +173,12 @@ def take_out(text: str, spans: Sequence[Span], read: str | None = None) -> KeptF
 def _part(text: str, start: int, end: int, is_last: bool) -> KeptPart:
     """``is_last``: no other part follows it at once."""
     part = text[start:end]
-    glued = is_last and text[end : end + 1].isalnum() and _OPENING_TAG.fullmatch(part) is not None
-    return KeptPart(part, glued, not text[start - 1 : start].isalnum() and not part.startswith("</"))
+    is_mark = EMPHASIS_MARK.fullmatch(part) is not None
+    opens = is_mark or _OPENING_TAG.fullmatch(part) is not None
+    glued = is_last and opens and text[end : end + 1].isalnum()
+    before = text[start - 1 : start]
+    closes = part.startswith("</") or (is_mark and before != "" and not before.isspace())
+    return KeptPart(part, glued, not before.isalnum() and not closes)
 
 
 def _is_to_be_apart(part: KeptPart, before: str) -> bool:

@@ -3,7 +3,12 @@
 import unicodedata
 from itertools import chain, groupby
 
-_APOSTROPHES = dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
+_ALIKE = {
+    **dict.fromkeys(map(ord, "‘’‛ʼ＇´"), "'"),
+    **dict.fromkeys(map(ord, "\u2010\u2011"), "-"),
+    # Letters that a PDF has melted together.
+    **dict(zip(range(0xFB00, 0xFB07), ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)),
+}
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"), None)
 # The only characters that count as no marks but decompose into two.
 _TIBETAN_PAIRS = {0x0F73: "\u0f71\u0f72", 0x0F75: "\u0f71\u0f74", 0x0F81: "\u0f71\u0f80"}
@@ -13,7 +18,9 @@ _KEPT_CATEGORIES_OF_C = frozenset({"Co", "Cn"})
 
 
 def normalise(text: str) -> str:
-    """Returns ``text`` as the model reads it: NFC, straight apostrophes, single plain spaces.
+    """Returns ``text`` as the model reads it: NFC, straight apostrophes, plain hyphens, single plain spaces.
+
+    Letters that a PDF has melted together (``ﬁ``) stand apart.
 
     Control characters, lone surrogates and invisible marks carry no meaning for translation and are
     removed, as are the tags that tell the flags of regions apart, which no model knows; the zero-width joiners that
@@ -41,8 +48,10 @@ def compose(text: str) -> str:
 
 
 def keep(character: str) -> str:
-    """What one character becomes before composition: itself, a straight apostrophe, or nothing."""
-    character = character.translate(_APOSTROPHES).translate(_INVISIBLE)
+    """What one character becomes before composition: itself, what is written for it, or nothing."""
+    if (alike := _ALIKE.get(ord(character))) is not None:
+        return alike
+    character = character.translate(_INVISIBLE)
     return character if character and _is_kept(character) else ""
 
 

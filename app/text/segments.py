@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 
+from app.text.marks import is_line_mark
 from app.text.verbatim import without_verbatim
 
 
 def is_translatable(text: str) -> bool:
     """Whether there is anything to translate: a letter of any script outside addresses, placeholders and code.
 
+    The letters of marks that begin lines (``a)``, ``iv.``, ``[x]``) are none.
+
     Digits, punctuation, symbols and emoji mean the same in every language, and a translated address is a
     broken one: such text is to be copied unchanged.
     """
-    return any(map(str.isalpha, without_verbatim(text)))
+    return any(map(str.isalpha, without_verbatim(text))) and not is_line_mark(text)
 
 
 def join(

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 import sentencex
 
 from app.text.emoji import EMOJI, SELECTORS, after_emoji, between_emoji
+from app.text.fences import fenced_blocks
 from app.text.fitting import cut_to_fit
+from app.text.marks import LINE_MARK
 from app.text.segments import is_translatable
-from app.text.verbatim import verbatim_spans
+from app.text.verbatim import BLOCK_TAG, verbatim_spans
 
 # Line breaks part sentences, and so do what parts the columns of a table: tabs and three spaces or more.
 _LINE = re.compile("(?:(?! {3})[^\n\r\v\f\t\x1c\x1d\x1e\x85\u2028\u2029])+")
-_TABLE_EDGE = re.compile(r"(?<!\S)\|+(?!\S)")
+# So do the edges of tables, and tags of paragraphs, lists and the like.
+_EDGE = re.compile(rf"(?<!\S)\|+(?!\S)|{BLOCK_TAG}(?:\s*{BLOCK_TAG})*")
+_EDGES_OF_A_ROW = 3
+_EDGE_IN_ROW = re.compile(r"(?<!\\)\|+")
 
 # The segmenter's time grows with the square of unbalanced quotes, so it never sees more than this at once.
 _WINDOW = 4_000
@@ -22,23 +27,27 @@ _WINDOW = 4_000
 # A mark that touches the next character is part of a number, a name or an address.
 _MARKS_THAT_NEED_SPACE = frozenset(".?!")
 
-# Bullets, dashes, arrows, emoji, numbers as in a list, headings and quoted lines: the same in every language.
-_BULLET = (
-    r"[-*+#>\u00b7\u2010-\u2015\u2022\u2023\u2043\u2190-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
-    r"\u200d\ufe0f\U000e0020-\U000e007f]{1,16}|[\d#*]\ufe0f?\u20e3|\u2139\ufe0f"
-)
-_NUMBER = r"\d{1,3}(?:\.\d{1,3}){0,4}[.)]|\(\d{1,3}\)|\[(?:\d{1,3}|[ xX])\]|\d{1,2}(?:\.\d{1,2}){2,4}"
-_LINE_MARK = re.compile(rf"\s*(?:(?:{_BULLET}|{_NUMBER})\s+)+")
-
 # The segmenter fails on a capital letter, a space that is not ASCII, and a full stop.
 _SPACE_BEFORE_STOP = re.compile(r"(?<=\w)\s+(?=\.)")
 
 # What the segmenter takes for an end and is none: titles, initials, and words that announce more.
 _ANNOUNCES_MORE = {
-    "en": re.compile(r"\b(?:[Ee]\.g|[Ii]\.e|[Aa]pprox|[Ee]qs?|[Vv]ol|[Cc]h|[Pp]p)\.\s*$"),
+    "en": re.compile(r"\b(?:[Ee]\.g|[Ii]\.e|[Aa]pprox|[Ee]qs?|[Vv]ol|[Cc]h|[Pp]p|[Gg]ovt|[Ii]ncl|[Ee]xcl)\.\s*$"),
     "fr": re.compile(
         r"\b(?:MM?|Mm?es?|Mlles?|Drs?|Prs?|[Pp]rof|Mgr|Ste?s?|[A-Z]|[Vv]ol|[Cc]hap|[Éé]d|pp?|[Aa]rt|[Nn]°|[Tt]él|[Ee]nv"
-        r"|[Jj]anv|[Ff]évr?|[Aa]vr|[Jj]uil|[Jj]uill|[Ss]ept|[Oo]ct|[Nn]ov|[Dd]éc)\.\s*$"
+        r"|[Jj]anv|[Ff]évr?|[Aa]vr|[Jj]uil|[Jj]uill|[Ss]ept|[Oo]ct|[Nn]ov|[Dd]éc|[Bb]d|[Aa]v|[Rr]éf|[Aa]dr|[Rr]esp"
+        r"|[Ss]té|[Nn]b|[Cc]\.-à-d)\.\s*$"
+    ),
+}
+
+# The same where a small letter, a digit or a mark follows: these are words, too ("la mer.", "no.").
+_MAY_ANNOUNCE_MORE = {
+    "en": re.compile(
+        r"\b(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun|[Mm]ax|[Mm]in|[Tt]emp|[Ee]st|[Dd]ept|[Aa]pt|[Rr]m|tbsp|tsp|[Nn]o)\.\s*$"
+    ),
+    "fr": re.compile(
+        r"\b(?:[Ll]un|[Mm]ar|[Mm]er|[Jj]eu|[Vv]en|[Ss]am|[Dd]im|[Nn]o|[Mm]in|[Mm]ax|[Pp]ort|[Oo]bj|[Pp]ers|[Dd]ép|[Gg]én|[Ee]x)"
+        r"\.\s*$"
     ),
 }
 
@@ -59,8 +68,8 @@ class Sentence:
 def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentence]:
     """Splits ``text`` into sentences; only white space lies between them.
 
-    Every line break ends one, and so does what parts columns: a tab, three spaces, a ``|`` between spaces, which
-    stands alone.
+    Every line break ends one, and so does what parts columns: a tab, three spaces, a ``|`` between spaces or in a row
+    of a table, and a tag of a paragraph, list or table, which stand alone. Lines of code between fences are one.
 
     A mark that begins a line ("-", "1.", "##", an emoji) stands alone, so that it is copied and what follows is
     translated as if it began the line. So do emoji at either end of a sentence, see ``between_emoji``.
@@ -72,17 +81,21 @@ def split(text: str, language: str, fits: Callable[[str], bool]) -> list[Sentenc
         language: of the text, an ISO 639 code; unknown ones get rules that hold for most languages.
         fits: whether the model can read a sentence; called a few times for each sentence.
     """
-    sentences = []
-    for line in _LINE.finditer(text):
-        for start, end in _line_spans(line[0], language):
-            for part_start, part_end in _fitting_spans(line[0], start, end, fits):
-                span = (line.start() + part_start, line.start() + part_end)
-                sentences.append(Sentence(text[slice(*span)], span))
+    sentences, position = [], 0
+    for block in [*fenced_blocks(text), (len(text), len(text))]:
+        for line in _LINE.finditer(text, position, block[0]):
+            for start, end in _line_spans(line[0], language):
+                for part_start, part_end in _fitting_spans(line[0], start, end, fits):
+                    span = (line.start() + part_start, line.start() + part_end)
+                    sentences.append(Sentence(text[slice(*span)], span))
+        if block[0] < block[1]:
+            sentences.append(Sentence(text[slice(*block)], block))
+        position = block[1]
     return sentences
 
 
 def _line_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
-    mark = _LINE_MARK.match(line, after_emoji(line))
+    mark = LINE_MARK.match(line, after_emoji(line))
     body = mark.end() if mark and is_translatable(line[mark.end() :]) else 0
     if body:
         yield 0, body
@@ -95,7 +108,10 @@ def _line_spans(line: str, language: str) -> Iterator[tuple[int, int]]:
 
 def _cells(line: str, start: int) -> Iterator[tuple[int, int]]:
     """From ``start`` on, cells of a table and the edges between them; a line that is no table is one cell."""
-    for edge in _TABLE_EDGE.finditer(line, start):
+    row = line[start:].strip()
+    is_row = row.startswith("|") and row.endswith("|") and row.count("|") >= _EDGES_OF_A_ROW
+    edges = _EDGE_IN_ROW if is_row else _EDGE
+    for edge in edges.finditer(line, start):
         yield start, edge.start()
         yield edge.span()
         start = edge.end()
@@ -155,8 +171,12 @@ def _is_end(line: str, start: int, end: int, language: str) -> bool:
         return False
     if line[end - 1] in _MARKS_THAT_NEED_SPACE and not (line[end].isspace() or EMOJI.match(line, end)):
         return False
-    announces_more = _ANNOUNCES_MORE.get(language)
-    return announces_more is None or not announces_more.search(line, max(start, end - 16), end)
+    following = line[end:].lstrip()[:1]
+    if following == ":":
+        return False
+    tables = (_ANNOUNCES_MORE,) if following.isupper() else (_ANNOUNCES_MORE, _MAY_ANNOUNCE_MORE)
+    patterns = (table[language] for table in tables if language in table)
+    return not any(pattern.search(line, max(start, end - 16), end) for pattern in patterns)
 
 
 def _fitting_spans(line: str, start: int, end: int, fits: Callable[[str], bool]) -> Iterator[tuple[int, int]]:

@@ -83,6 +83,19 @@ def read_ids(tokenizer: Tokenizer, text: str, language: str, target: str) -> lis
     return [tokenizer.tag_id(target), *ids, tokenizer.special_ids.eos]
 
 
+def read_fits(tokenizer: Tokenizer, text: str, languages: tuple[str, str], longest: int) -> bool:
+    """Whether the model can read a sentence: it has at most ``longest`` ids, and a piece for each part that is kept.
+
+    Args:
+        languages: source and target.
+    """
+    if tokenizer.kept_ids:
+        spans = kept_spans(text, tokenizer.knows)
+        if len(spans) > len(tokenizer.kept_ids) < len(_distinct(take_out(text, spans).parts)):
+            return False
+    return len(read_ids(tokenizer, text, *languages)) <= longest
+
+
 def written_text(tokenizer: Tokenizer, ids: Sequence[int], recased: bool, kept: Sequence[KeptPart] = ()) -> str:
     """The translation that ``ids`` are.
 

@@ -68,7 +68,7 @@ def test_selection_is_reduced_for_one_map_and_pooled_for_a_grid() -> None:
 
 
 def test_html_opens_alone_and_cannot_be_broken_out_of() -> None:
-    nasty = "</script><script>alert(1)</script><!--"
+    nasty = "A cat </script><script>alert(1)</script><!--"
     response = post(ScriptedService(), {"text": nasty, "view": "alignment"}, headers={"accept": "text/html"})
     assert response.headers["content-type"].startswith("text/html")
     page = response.text

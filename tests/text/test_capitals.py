@@ -147,3 +147,8 @@ def test_a_sentence_is_judged_as_it_is_read(text: str) -> None:
 @pytest.mark.parametrize("text", ["L\u2019E\u0301TE\u0301", "L'ÉTÉ", "L\u02bcE\u0301\u00adTÉ"])
 def test_accents_and_apostrophes_are_judged_alike(text: str) -> None:
     assert stands_in_capitals(text)
+
+
+def test_acronyms_stay_in_capitals_where_a_sentence_is_read_in_small_letters() -> None:
+    assert as_read("THE USA AND THE UK CALLED US ON TV, OK?", "en") == "The USA and the UK called us on TV, OK?"
+    assert as_read("LE TGV DE L'ONU PART DE SAINT-EUSTACHE", "fr") == "Le TGV de l'ONU part de saint-eustache"

@@ -38,6 +38,11 @@ def texts(text: str, language: str = "en", fits: Callable[[str], bool] = everyth
         ("en", "It costs approx. 5 kg. See Eq. 4. Yes.", ["It costs approx. 5 kg.", "See Eq. 4.", "Yes."]),
         ("fr", "En 52 av. J.-C. à Alésia. Puis rien.", ["En 52 av. J.-C. à Alésia.", "Puis rien."]),
         ("fr", "« Ça va ? » Oui. « Non. »", ["« Ça va ? »", "Oui.", "« Non. »"]),
+        ("fr", "Le lun. 3 mars, du mar. au ven. de 9h à 18h.", ["Le lun. 3 mars, du mar. au ven. de 9h à 18h."]),
+        ("fr", "J'aime la mer. Elle est belle.", ["J'aime la mer.", "Elle est belle."]),
+        ("fr", "Prenez le bd. Voltaire. Réf. : AB-12, no. 5.", ["Prenez le bd. Voltaire.", "Réf. : AB-12, no. 5."]),
+        ("en", "Open Sat. and Sun. at max. speed.", ["Open Sat. and Sun. at max. speed."]),
+        ("en", "Enjoy the Sun. Then go.", ["Enjoy the Sun.", "Then go."]),
         ("fr", "Vraiment\u202f?!\u00a0Oui\u00a0!", ["Vraiment\u202f?!", "Oui\u00a0!"]),
         ("xx", "One. Two.", ["One.", "Two."]),
     ],
@@ -82,6 +87,13 @@ def test_lines_symbols_and_scripts(text: str, expected: list[str]) -> None:
         ("| --- | --- |", ["|", "---", "|", "---", "|"]),
         ("The cat. It sleeps | a dog", ["The cat.", "It sleeps", "|", "a dog"]),
         ("a|b and c || d", ["a|b and c", "||", "d"]),
+        ("|Name|The age|", ["|", "Name", "|", "The age", "|"]),
+        ("|a\\|b|c|", ["|", "a\\|b", "|", "c", "|"]),
+        (
+            "<ul><li>Milk</li> <li>Two <b>eggs</b></li></ul>",
+            ["<ul><li>", "Milk", "</li> <li>", "Two <b>eggs</b>", "</li></ul>"],
+        ),
+        ('<p class="a b">One. Two.<br>Three</p>', ['<p class="a b">', "One.", "Two.", "<br>", "Three", "</p>"]),
     ],
 )
 def test_columns_are_translated_one_by_one(text: str, expected: list[str]) -> None:
@@ -113,6 +125,11 @@ def test_columns_are_translated_one_by_one(text: str, expected: list[str]) -> No
         ("1.2.3 Eight.", ["1.2.3", "Eight."]),
         ("‼️ Close the door.", ["‼️", "Close the door."]),
         ("ℹ️ Note", ["ℹ️", "Note"]),
+        ("a) Open", ["a)", "Open"]),
+        ("(iv) Open\nxi. Close\n1°) Fermez", ["(iv)", "Open", "xi.", "Close", "1°)", "Fermez"]),
+        ("•Milk", ["•", "Milk"]),
+        (">Hello there", [">", "Hello there"]),
+        ("J. Dupont is here.", ["J. Dupont is here."]),
         ("- 5", ["- 5"]),
         ("* * *", ["* * *"]),
         ("-- https://example.org", ["-- https://example.org"]),
@@ -285,3 +302,31 @@ def test_replacing_sentences_keeps_every_line(text: str, chance: random.Random) 
     joined, target_spans = join(text, spans, replacements)
     assert [joined[slice(*span)] for span in target_spans] == replacements
     assert len((joined + ".").splitlines()) == len((text + ".").splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "See:\n```python\nprint('Hello')\n\n# Stop. Now.\n```\nDone.",
+            ["See:", "```python\nprint('Hello')\n\n# Stop. Now.\n```", "Done."],
+        ),
+        ("~~~\na\n```\nb\n~~~", ["~~~\na\n```\nb\n~~~"]),
+        ("````\n```\na\n```\n````\nb", ["````\n```\na\n```\n````", "b"]),
+        ("- ```\r\n  a b\r\n  ```\r\n- Milk", ["- ```\r\n  a b\r\n  ```", "-", "Milk"]),
+        ("```\nNothing closes this.", ["```", "Nothing closes this."]),
+        ("```js\na\n```\n\n```\nb\n```", ["```js\na\n```", "```\nb\n```"]),
+    ],
+)
+def test_code_between_fences_is_one_and_copied(text: str, expected: list[str]) -> None:
+    found = texts(text)
+    assert found == expected
+    assert [is_translatable(one) for one in found if "```" in one or "~~~" in one] == [False] * sum(
+        "```" in one or "~~~" in one for one in expected
+    )
+
+
+@pytest.mark.parametrize("mark", ["a)", "(b)", "iv.", "- [x]", "1°)", "* a)", "IV)"])
+def test_marks_alone_are_copied(mark: str) -> None:
+    assert not is_translatable(mark)
+    assert is_translatable(f"{mark} cat")
