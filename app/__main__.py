@@ -16,6 +16,7 @@ import logging
 import socket
 import time
 from collections.abc import Set
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 
 import uvicorn
@@ -84,7 +85,8 @@ class Server(uvicorn.Server):
     async def _drain(self) -> None:
         """Waits for the engine, then for what is done outside it, explanations for instance; cuts the rest."""
         drained_by = time.monotonic() + self._settings.drain_seconds
-        await asyncio.to_thread(self._app.state.stop)
+        # In a thread of its own: those of the event loop may all be busy for requests.
+        await asyncio.get_running_loop().run_in_executor(ThreadPoolExecutor(1), self._app.state.stop)
         # A body that arrives now would be refused: who still sends one is cut as soon as the others are answered.
         reading: set[asyncio.Task[None]] = self._app.state.reading
         late = await self._unanswered(max(_LAST_WORDS_SECONDS, drained_by - time.monotonic()), reading)

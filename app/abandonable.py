@@ -22,10 +22,12 @@ class Abandonable:
     def __init__(self, at_once: int) -> None:
         self._turns = asyncio.Semaphore(at_once)
 
-    async def run(self, work: Callable[[Check], T]) -> T:
+    async def run(self, work: Callable[[Check], T], begun: Callable[[], None] = lambda: None) -> T:
         """What ``work`` returns.
 
-        ``work`` calls the function that it is given now and then; once this call was cancelled, that raises.
+        Args:
+            work: calls the function that it is given now and then; once this call was cancelled, that raises.
+            begun: called on the event loop when it is the work's turn.
         """
         gone = threading.Event()
 
@@ -38,6 +40,7 @@ class Abandonable:
             return work(check)
 
         await self._turns.acquire()
+        begun()
         working = asyncio.create_task(asyncio.to_thread(checked))
         working.add_done_callback(self._ended)
         try:

@@ -1,6 +1,7 @@
 """Search with muted heads: off the engine, so that nobody else's steps get slower."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from app.abandonable import Abandonable, Check
 from app.engine.batch_search import search_batch
@@ -13,7 +14,7 @@ from app.engine.tickets import Sentence
 class MutedSearch:
     """One sentence at a time, in float32; sentences of different requests take turns.
 
-    Nothing is shared; until they are decoded, sentences count against the limit of the engine's queue.
+    Nothing is shared; until it is their turn, sentences count against the limit of the engine's queue.
     """
 
     def __init__(self, model: ExplainModel, engine: Engine) -> None:
@@ -28,13 +29,22 @@ class MutedSearch:
             NotReady, TooLarge, QueueFull: as ``Engine.submit``.
         """
         self._engine.reserve(len(sentences))
+        running: list[int] = []
+
+        def begin(rows: int) -> None:
+            running.append(rows)
+            self._engine.begin_reserved(rows)
+
         found: list[list[Hypothesis]] = []
         try:
             for sentence in sentences:
-                found.append(await self._turns.run(self._work(sentence, masks)))
-                self._engine.release(1)
+                begun = partial(begin, sentence.options.beam_size)
+                found.append(await self._turns.run(self._work(sentence, masks), begun))
+                self._engine.end_reserved(running[-1])
         finally:
-            self._engine.release(len(sentences) - len(found))
+            self._engine.release(len(sentences) - len(running))
+            for rows in running[len(found) :]:
+                self._engine.end_reserved(rows)
         return found
 
     def _work(self, sentence: Sentence, masks: HeadMasks) -> Callable[[Check], list[Hypothesis]]:

@@ -1,9 +1,11 @@
 """Text to translation: the whole path in reading order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
 from app.abandonable import Abandonable, Check
 from app.attention.alignment import AlignmentRule
@@ -16,6 +18,7 @@ from app.engine.tickets import Sentence
 from app.errors import DeadlineExceeded, NotReady
 from app.explainer import Asked, Explainer, ExplainerSettings, TextPairs
 from app.explanation import ExplainedText, ExplainRequest
+from app.lanes import Lanes, is_long
 from app.muted_search import MutedSearch
 from app.pairing import pair_texts
 from app.places import Places
@@ -23,12 +26,17 @@ from app.reading import Part, read_text
 from app.reading_ahead import Reader
 from app.streaming import Place, Tell, Watch
 from app.text.tokenizer import Tokenizer
-from app.translation import ModelInfo, TranslateRequest, TranslateResult, in_unit
+from app.translation import ModelInfo, TranslateRequest, TranslateResult, Translation, Usage, in_unit
 from app.writing import Writer, usage_of
 
-_EXPLAINED_AT_ONCE = 2
+T = TypeVar("T")
+
+# Of either kind one request is explained at a time; its sentences are shared out over threads.
+_SHORT_REQUEST_SENTENCES = 4
 MOST_EXPLAINED = 64
 """Requests for explanations that are inside, nearly all of them waiting for their turn."""
+MOST_READ = 64
+"""The same of requests whose long texts are read."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,9 @@ class Translator:
         self._engine = engine
         self._writer = Writer(tokenizer, engine.limits.target_len)
         self._muted = MutedSearch(explain_model, engine)
-        self._explaining = Abandonable(_EXPLAINED_AT_ONCE)
+        self._lanes = Lanes()
+        self._read = Places(MOST_READ, "long texts")
+        self._explaining_short, self._explaining_long = Abandonable(1), Abandonable(1)
         self._explained = Places(MOST_EXPLAINED, "explanations")
         explaining = ExplainerSettings(
             settings.depths,
@@ -136,9 +146,10 @@ class Translator:
 
     async def _explain_pair(self, request: ExplainRequest, asked: Asked) -> ExplainedText:
         async with self._deadline():
-            pairs = await asyncio.to_thread(pair_texts, request, self._tokenizer, self._engine.limits)
+            characters = len(request.text) + len(request.target_text or "")
+            pairs = await self._reading(characters, partial(pair_texts, request, self._tokenizer, self._engine.limits))
             with self._explainer.reading([], asked) as read:
-                return (await self._explain([pairs], asked, read))[0]
+                return (await self._explain([pairs], len(pairs.pairs), asked, read))[0]
 
     @asynccontextmanager
     async def _deadline(self) -> AsyncIterator[None]:
@@ -149,7 +160,9 @@ class Translator:
         except TimeoutError:
             raise DeadlineExceeded(seconds) from None
 
-    async def _explain(self, texts: Iterable[TextPairs], asked: Asked, read: Reader) -> list[ExplainedText]:
+    async def _explain(
+        self, texts: Iterable[TextPairs], sentences: int, asked: Asked, read: Reader
+    ) -> list[ExplainedText]:
         """``texts`` may take half a millisecond a sentence: they are made where others do not wait for them."""
 
         def work(check: Check) -> list[ExplainedText]:
@@ -159,32 +172,49 @@ class Translator:
                 made.append(text)
             return self._explainer.explain(made, asked, read, check)
 
-        return await self._explaining.run(work)
+        is_short = sentences <= _SHORT_REQUEST_SENTENCES
+        return await (self._explaining_short if is_short else self._explaining_long).run(work)
 
     async def _translate(self, request: TranslateRequest, asked: Asked, tell: Tell | None) -> TranslateResult:
         """``translate`` without its deadline."""
         languages, longest = (request.source, request.target), self._engine.limits.longest_whole
-        texts = [
-            await asyncio.to_thread(read_text, text, languages, self._tokenizer, longest) for text in request.texts
-        ]
+        characters = sum(map(len, request.texts))
+
+        def read_all() -> list[list[Part]]:
+            return [read_text(text, languages, self._tokenizer, longest) for text in request.texts]
+
+        texts = await self._reading(characters, read_all)
         watch = Watch(tell, self._tokenizer, _places(texts)) if tell else None
         every = [part for parts in texts for part in parts]
         ahead = [part.source_ids for part in every if part.source_ids] if asked.wanted else []
         with self._explainer.reading(ahead, asked) as read:
             hypotheses = iter(await self._decode(every, request, asked, watch))
             found = [[next(hypotheses) if part.source_ids else [] for part in parts] for parts in texts]
-            pairs = zip(request.texts, texts, found, strict=True)
-            translations = [self._writer.translation(*pair) for pair in pairs]
-            usage = usage_of(request, translations, texts)
+            work = partial(self._write, request, texts, found)
+            translations, usage = await self._lanes.run(characters * (1 + request.alternatives), work)
             if asked.wanted is not None:
                 written = tuple(zip(request.texts, translations, found, strict=True))
-                explained = await self._explain((self._writer.pairs(request, *one) for one in written), asked, read)
+                pairs = (self._writer.pairs(request, *one) for one in written)
+                explained = await self._explain(pairs, len(every), asked, read)
                 translations = [
                     replace(translation, explained=one)
                     for translation, one in zip(translations, explained, strict=True)
                 ]
-        placed = (in_unit(request.offset_unit, *one) for one in zip(request.texts, translations, strict=True))
-        return TranslateResult(tuple(placed), usage)
+        if request.offset_unit != "codepoint":
+            place = partial(map, partial(in_unit, request.offset_unit), request.texts, translations)
+            translations = await self._lanes.run(characters, lambda: list(place()))
+        return TranslateResult(tuple(translations), usage)
+
+    async def _reading(self, characters: int, work: Callable[[], T]) -> T:
+        with self._read.one() if is_long(characters) else nullcontext():
+            return await self._lanes.run(characters, work)
+
+    def _write(
+        self, request: TranslateRequest, texts: Sequence[Sequence[Part]], found: Sequence[list[list[Hypothesis]]]
+    ) -> tuple[list[Translation], Usage]:
+        pairs = zip(request.texts, texts, found, strict=True)
+        translations = [self._writer.translation(*pair) for pair in pairs]
+        return translations, usage_of(request, translations, texts)
 
     async def _decode(
         self, parts: Sequence[Part], request: TranslateRequest, asked: Asked, watch: Watch | None

@@ -112,3 +112,20 @@ def test_the_deadline_ends_all_threads(tiny_tokenizer: Path) -> None:
     time.sleep(0.3)
     assert (watched.explainer.running, watched.explainer.passes) == (0, passes)
     watched.world.engine.stop(5)
+
+
+def test_a_short_request_does_not_wait_for_long_ones(watched: Watched) -> None:
+    watched.explainer.seconds = 0.05
+
+    async def scenario() -> list[bool]:
+        long = [
+            asyncio.create_task(watched.translate(*[f"The cat {one} {two}." for one in range(9)])) for two in range(3)
+        ]
+        while not watched.explainer.passes:
+            await asyncio.sleep(0.001)
+        await watched.translate("The cat sleeps.")
+        done = [task.done() for task in long]
+        await asyncio.gather(*long)
+        return done
+
+    assert asyncio.run(scenario()).count(False) >= 2

@@ -69,18 +69,20 @@ def world() -> Iterator[World]:
 def test_sentences_wait_within_the_limit_of_the_queue(world: World) -> None:
     async def scenario() -> None:
         first = await world.held(6)
-        assert world.engine.counts().waiting == 6
+        counts = world.engine.counts()
+        assert (counts.waiting, counts.rows, counts.sentences) == (5, 1, 1)
         with pytest.raises(QueueFull) as caught:
-            await world.search.search(world.sentences(5), MASKS)
-        assert (caught.value.waiting, caught.value.limit) == (6, 10)
+            await world.search.search(world.sentences(6), MASKS)
+        assert (caught.value.waiting, caught.value.limit) == (5, 10)
         with pytest.raises(QueueFull):
-            world.engine.submit(world.sentences(5), 20.0)
-        second = asyncio.create_task(world.search.search(world.sentences(4), MASKS))
+            world.engine.submit(world.sentences(6), 20.0)
+        second = asyncio.create_task(world.search.search(world.sentences(5), MASKS))
         await asyncio.sleep(0)
         assert world.engine.counts().waiting == 10
         world.model.gate.set()
-        assert [len(await task) for task in (first, second)] == [6, 4]  # type: ignore[arg-type]
-        assert world.engine.counts().waiting == 0
+        assert [len(await task) for task in (first, second)] == [6, 5]  # type: ignore[arg-type]
+        counts = world.engine.counts()
+        assert (counts.waiting, counts.rows, counts.sentences) == (0, 0, 11)
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
 
@@ -96,11 +98,12 @@ def test_who_leaves_gives_the_room_back(world: World) -> None:
         running = await world.held(6)
         waiting = asyncio.create_task(world.search.search(world.sentences(4), MASKS))
         await asyncio.sleep(0)
-        for task, left in ((waiting, 6), (running, 0)):
+        for task, left in ((waiting, 5), (running, 0)):
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
             assert world.engine.counts().waiting == left
+        assert world.engine.counts().rows == 0
 
     asyncio.run(asyncio.wait_for(scenario(), 20))
 

@@ -29,10 +29,10 @@ class EngineCounts:
     """What an engine has done since it was made, and what it does now.
 
     Attributes:
-        sentences: taken by ``submit``.
+        sentences: taken by ``submit``, or begun elsewhere.
         shared: of those, how many got what another one began.
         waiting: sentences in the queue now, those reserved for others included; not those that joined another one.
-        rows: rows that are decoded now.
+        rows: rows that are decoded now, elsewhere too.
         positions: by part. ``encoder``: source positions read. ``decoder_cross``: for each row and step, source
             positions that it attends to. Self-attention has no padding: it ends where each row does.
     """

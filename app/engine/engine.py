@@ -5,7 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -71,6 +71,7 @@ class Engine:
         self._scheduler = Scheduler(settings.queue_sentences)
         self._sharing = Sharing()
         self._taken = 0
+        self._rows_elsewhere = 0
         self._request_numbers = itertools.count()
         self._next_queue_check = clock()
         self._changed = threading.Condition()
@@ -114,7 +115,7 @@ class Engine:
                 sentences=self._taken,
                 shared=self._sharing.shared,
                 waiting=len(self._scheduler) + self._scheduler.reserved,
-                rows=sum(worker.rows for worker in self._workers),
+                rows=sum(worker.rows for worker in self._workers) + self._rows_elsewhere,
                 positions={
                     kind: sum((worker.positions[kind] for worker in self._workers), Positions())
                     for kind in self._workers[0].positions
@@ -135,11 +136,10 @@ class Engine:
             NotReady: the engine is not ``READY``.
             TooLarge: more sentences than the queue ever holds.
             QueueFull: too many sentences wait.
-            ValueError: a source is longer than the model reads: read with others, it would be their fault, too.
+            ValueError: what the model or a batch has no room for: decoded with others, it would be their fault, too.
         """
-        longest = max((len(item.source) for item in sentences), default=0)
-        if longest > self.limits.source_len:
-            raise ValueError(f"a source of {longest} ids, the model reads {self.limits.source_len}")
+        for item in sentences:
+            item.check_sizes(self.limits, self._settings.batch_rows)
         deadline = self._clock() + seconds
         request = next(self._request_numbers)
         tickets = [
@@ -158,7 +158,7 @@ class Engine:
         return [ticket.answer for ticket in tickets]
 
     def reserve(self, sentences: int) -> None:
-        """Takes room in the queue for sentences that are decoded elsewhere, until ``release``.
+        """Takes room in the queue for sentences that are decoded elsewhere, until ``begin_reserved`` or ``release``.
 
         Raises:
             NotReady, TooLarge, QueueFull: as ``submit``.
@@ -171,6 +171,18 @@ class Engine:
         """Gives room back that was reserved."""
         with self._changed:
             self._scheduler.release(sentences)
+
+    def begin_reserved(self, rows: int) -> None:
+        """Counts one of the reserved sentences as decoded elsewhere, in ``rows`` rows, until ``end_reserved``."""
+        with self._changed:
+            self._scheduler.release(1)
+            self._taken += 1
+            self._rows_elsewhere += rows
+
+    def end_reserved(self, rows: int) -> None:
+        """A sentence that was begun has ended."""
+        with self._changed:
+            self._rows_elsewhere -= rows
 
     def stop(self, drain_seconds: float) -> None:
         """Takes no more requests and finishes those it has; after ``drain_seconds`` the rest get ``NotReady``."""
@@ -193,19 +205,33 @@ class Engine:
             raise NotReady(f"the engine is {self._state.value}")
 
     def _run(self, worker: Worker) -> None:
+        try:
+            self._work(worker)
+        except Exception:
+            # Not the model, which has its own place for that: memory ran out, or the fault is ours.
+            _log.exception("an engine thread has failed: no more requests are taken")
+            self._fail()
+        failed = self._state is EngineState.FAILED
+        reason = EngineFailed(_DEAD) if failed else NotReady(f"the engine is {self._state.value}")
+        self._answer_everybody(worker, reason)
+
+    def _work(self, worker: Worker) -> None:
         while self._wait_for_work(worker):
             self._drop_expired(worker)
             worker.admit(self._take(worker))
             self._step(worker)
-        failed = self._state is EngineState.FAILED
-        reason = EngineFailed(_DEAD) if failed else NotReady(f"the engine is {self._state.value}")
-        self._answer_everybody(worker, reason)
+
+    def _fail(self) -> None:
+        """Every thread answers those who wait once it sees this."""
+        with self._changed:
+            self._state = EngineState.FAILED
+            self._changed.notify_all()
 
     def _step(self, worker: Worker) -> None:
         """A method of its own: a thread that then idles holds on to nobody's answer."""
         for decode, hypotheses in worker.step():
             for ticket in self._end([decode]):
-                _resolve(ticket, list(hypotheses))
+                ticket.resolve(list(hypotheses))
 
     def _wait_for_work(self, worker: Worker) -> bool:
         """Blocks while there is nothing to do; False when the loop shall end."""
@@ -231,7 +257,7 @@ class Engine:
         if dropped:
             worker.drop(lambda decode: not decode.waiting)
         for ticket in dropped:
-            _reject(ticket, DeadlineExceeded(ticket.allowed_seconds))
+            ticket.reject(DeadlineExceeded(ticket.allowed_seconds))
 
     def _take(self, worker: Worker) -> list[Decode]:
         """As many sentences as there are rows for, but not more than the share of one thread."""
@@ -254,41 +280,21 @@ class Engine:
         """Answers those whose sentences ``model`` failed on; goes on if it still works."""
         _log.error("the model raised while decoding", exc_info=error)
         for ticket in self._end(failed):
-            _reject(ticket, EngineFailed("the model failed while decoding this batch"), error)
+            ticket.reject(EngineFailed("the model failed while decoding this batch"), error)
         try:
             _probe(model)
         except Exception:
             _log.exception("the model fails a trivial sentence: no more requests are taken")
-            with self._changed:
-                self._state = EngineState.FAILED
-                waiting = self._scheduler.drop(lambda _: True)
-                self._changed.notify_all()
-            for ticket in waiting:
-                _reject(ticket, EngineFailed(_DEAD), error)
+            self._fail()
 
     def _answer_everybody(self, worker: Worker, reason: Exception) -> None:
         with self._changed:
             waiting = self._scheduler.drop(lambda _: True)
         for ticket in waiting + self._end(worker.clear()):
-            _reject(ticket, reason)
+            ticket.reject(reason)
 
 
 def _probe(model: StepModel) -> None:
     """One short decode of an empty sentence."""
     options = SearchOptions(beam_size=1, length_penalty=1.0, alternatives=0, target_len=2)
     search_batch(model, [(model.limits.eos_id,)], options)
-
-
-def _resolve(ticket: Ticket, hypotheses: list[Hypothesis]) -> None:
-    try:
-        ticket.answer.set_result(hypotheses)
-    except InvalidStateError:  # cancelled since the last look
-        return
-
-
-def _reject(ticket: Ticket, reason: Exception, cause: Exception | None = None) -> None:
-    reason.__cause__ = cause
-    try:
-        ticket.answer.set_exception(reason)
-    except InvalidStateError:  # cancelled since the last look
-        return

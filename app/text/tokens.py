@@ -101,7 +101,7 @@ def written_text(tokenizer: Tokenizer, ids: Sequence[int], recased: bool, kept: 
 
     Args:
         recased: of a sentence in capitals, so that it is to be raised.
-        kept: ``kept_parts`` of the source. One that the model left out stands at the end.
+        kept: ``kept_parts`` of the source: each stands in the text as often as there.
     """
     form, _ = tokenizer.spell_kept(ids, _distinct(kept))
     return _finished(replace(form, text=normalise(form.text)), recased, kept).put_back()
@@ -144,10 +144,8 @@ def all_kept(tokenizer: Tokenizer, text: str) -> frozenset[str]:
 
 
 def given_length(tokenizer: Tokenizer, text: str, language: str, kept: Container[str]) -> int:
-    """About how many pieces ``given_tokens`` has, the end of sentence aside; ``kept``: ``all_kept`` of the source.
-
-    A translation in capitals is most likely that of a source in capitals, and has far fewer pieces then.
-    """
+    """About how many pieces ``given_tokens`` has, the end of sentence aside; ``kept``: ``all_kept`` of the source."""
+    # A translation in capitals is most likely that of a source in capitals, and has far fewer pieces then.
     spans = [span for span in kept_spans(text, tokenizer.knows) if text[slice(*span)] in kept]
     form = take_out(text, spans, lowered(text, language))
     return len(tokenizer.encode_kept(replace(form, text=normalise(form.text)), [0] * len(spans)))
@@ -202,11 +200,21 @@ def _source_form(tokenizer: Tokenizer, text: str, language: str) -> KeptForm:
 
 
 def _finished(form: KeptForm, recased: bool, kept: Sequence[KeptPart]) -> KeptForm:
-    """A normalised translation for the reader: raised if ``recased``, with the parts that the model left out."""
-    left_out = Counter(part.text for part in kept) - Counter(part.text for part in form.parts)
-    missing = tuple(KeptPart(text, glued=False, apart=True) for text in left_out.elements()) if form.text else ()
+    """A normalised translation for the reader: raised if ``recased``, with each part as often as the source has it.
+
+    What the model left out stands at the end; what it wrote too often is nothing from then on.
+    """
+    left = Counter(part.text for part in kept)
+    parts, place = [], -1
+    for part in form.parts:
+        place = form.text.index(form.stand_in, place + 1)
+        left[part.text] -= 1
+        if left[part.text] < 0:
+            part = KeptPart("", glued=form.text[:place][-1:] in ("", " "), apart=False)
+        parts.append(part)
+    missing = [KeptPart(text, glued=False, apart=True) for text in (+left).elements()] if form.text else []
     text = capitals(form.text) if recased else form.text
-    return KeptForm(text + f" {form.stand_in}" * len(missing), form.stand_in, (*form.parts, *missing))
+    return KeptForm(text + f" {form.stand_in}" * len(missing), form.stand_in, (*parts, *missing))
 
 
 def _encode(tokenizer: Tokenizer, form: KeptForm, kept: Sequence[KeptPart]) -> list[int]:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -96,6 +97,21 @@ def test_draining_server_says_so_and_answers_what_it_has(caplog: pytest.LogCaptu
         asyncio.run(scenario())
     assert "/docs" in caplog.text
     assert "draining" in caplog.text
+
+
+def test_threads_that_are_busy_for_requests_do_not_hold_up_the_end() -> None:
+    async def scenario() -> None:
+        service, busy = ScriptedService(), threading.Event()
+        async with serving(service) as (server, client, _):
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+            waiting = asyncio.create_task(asyncio.to_thread(busy.wait, 60))
+            assert (await client.get("/health/ready")).status_code == 200
+            server.should_exit = True
+            await asyncio.wait_for(until_stopped(service), 10)
+            busy.set()
+            await waiting
+
+    asyncio.run(scenario())
 
 
 def test_work_outside_the_engine_is_waited_for() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from app.engine.engine import Engine, EngineSettings, EngineState
-from app.engine.hypotheses import Hypothesis
+from app.engine.hypotheses import Hypothesis, SearchOptions
+from app.engine.running_batch import RunningBatch
 from app.errors import DeadlineExceeded, EngineFailed, NotReady, QueueFull
 from tests.engine.gated_model import BEAM, GREEDY, SECONDS, GatedModel, different, sentence
 from tests.engine.scripted_model import ScriptedDecoding, ScriptedModel, echo_rule, random_rule
@@ -80,8 +81,16 @@ def test_rows_never_exceed_the_batch(model: GatedModel, engine: Engine) -> None:
 def test_a_source_that_the_model_cannot_read_is_no_fault_of_others(model: GatedModel, engine: Engine) -> None:
     hold(model, engine)
     (fine,) = engine.submit([sentence(5, 6)], SECONDS)
-    with pytest.raises(ValueError, match=r"a source of (\d+) ids, the model reads \d+"):
-        engine.submit([sentence(*[5] * (model.limits.source_len + 1))], SECONDS)
+    most = model.limits
+    for one, message in (
+        (sentence(*[5] * (most.source_len + 1)), rf"a source of {most.source_len + 1} ids, there may be 1 to"),
+        (sentence(), "a source of 0 ids"),
+        (sentence(5, options=SearchOptions(9, 1.0, 0, 20)), "a beam of 9 rows, there may be 1 to 8"),
+        (sentence(5, options=SearchOptions(1, 1.0, 0, most.target_len + 1)), "a target of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            engine.submit([sentence(7), one], SECONDS)
+    assert engine.counts().waiting == 1
     model.gate.set()
     assert fine.result(10)
 
@@ -184,6 +193,62 @@ def test_deadlines_hold_for_waiting_and_running(model: GatedModel) -> None:
             answer.result(10)
     assert engine.submit([sentence(4)], SECONDS)[0].result(10)[0].ids == (4,)
     engine.stop(5)
+
+
+class StepwiseModel(ScriptedModel):
+    """Encodes and steps only as often as it is allowed to."""
+
+    def __init__(self) -> None:
+        super().__init__(echo_rule(30), 30)
+        self.allowed = threading.Semaphore(0)
+
+    def check(self, sources: list[tuple[int, ...]]) -> None:  # type: ignore[override]
+        assert self.allowed.acquire(timeout=10)
+        super().check(sources)
+
+
+def test_who_waits_in_vain_leaves_the_queue_while_the_batch_is_full() -> None:
+    """Nobody of them is admitted: the one row that there is belongs to another sentence all the time."""
+    now, model = [0.0], StepwiseModel()
+    engine = Engine([model], EngineSettings(batch_rows=1, queue_sentences=9), clock=lambda: now[0])
+    model.allowed.release(2)
+    engine.start()
+    (running,) = engine.submit([sentence(*range(2, 22))], SECONDS)
+    while engine.counts().rows == 0:
+        time.sleep(0.001)
+    late, left = engine.submit(different(4), 5.0), engine.submit(different(5, 9), SECONDS)
+    for answer in left:
+        answer.cancel()
+    now[0] = 6.0
+    model.allowed.release(3)
+    for answer in late:
+        with pytest.raises(DeadlineExceeded, match="5 seconds"):
+            answer.result(5)
+    assert not running.done()
+    assert engine.counts().waiting == 0
+    engine.submit(different(9), SECONDS)
+    model.allowed.release(1000)
+    engine.stop(10)
+    assert running.result(0)[0].ids == tuple(range(2, 22))
+
+
+def test_a_thread_that_fails_outside_the_model_answers_everybody(
+    model: GatedModel, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = hold(model, engine)
+
+    def fail(_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(RunningBatch, "newest", fail)
+    (waiting,) = engine.submit([sentence(4)], SECONDS)
+    model.gate.set()
+    for answer in (running, waiting):
+        with pytest.raises(EngineFailed):
+            answer.result(5)
+    assert engine.state is EngineState.FAILED
+    with pytest.raises(NotReady):
+        engine.submit([sentence(4)], SECONDS)
 
 
 def test_a_cancelled_sentence_frees_its_rows(model: GatedModel, engine: Engine) -> None:

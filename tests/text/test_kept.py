@@ -208,6 +208,21 @@ def test_what_was_left_out_stands_at_the_end(tokenizer: Tokenizer) -> None:
     assert written_text(tokenizer, [tokenizer.kept_ids[7], *ids], False, kept) == "{b} le chat {a} {a}"
 
 
+def test_what_was_written_too_often_stands_once(tokenizer: Tokenizer) -> None:
+    kept = kept_parts(tokenizer, "the {a} cat <b>and</b>")
+    first, opening, closing = tokenizer.kept_ids[:3]
+    space = tokenizer.encode("x x")[-1:]
+    le, chat = tokenizer.encode("le"), tokenizer.encode("chat")
+    ids = [*le, *space, first, *chat, opening, *le, closing, *chat, closing, *space, first, *le]
+    text = written_text(tokenizer, ids, False, kept)
+    assert [text.count(part.text) for part in kept] == [1, 1, 1]
+    assert "  " not in text
+    found = target_tokens(tokenizer, ids, "fr", False, kept)
+    assert found.text == text
+    shown = [token.span for token in found.tokens if token.id in tokenizer.kept_ids]
+    assert [text[slice(*span)] for span in shown if span] == ["{a}", "<b>", "</b>", "", ""]
+
+
 def test_a_word_after_a_part_is_known_and_no_space_comes_of_it(tokenizer: Tokenizer) -> None:
     text = "The <b>cat</b>s and {n}old <b>chair</b> <i> dog <em>東京</em>"
     kept, ids = kept_parts(tokenizer, text), read_ids(tokenizer, text, "en", "fr")[1:-1]
