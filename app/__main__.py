@@ -11,11 +11,12 @@ if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
 
+import argparse
 import asyncio
 import logging
 import socket
 import time
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 
@@ -114,8 +115,12 @@ class Server(uvicorn.Server):
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def main() -> int:
-    """Serves until SIGINT or SIGTERM; returns the exit status."""
+def main(arguments: Sequence[str] = ()) -> int:
+    """Serves until SIGINT or SIGTERM; returns the exit status.
+
+    ``arguments`` may ask for help and nothing else: the environment says what is served, and how.
+    """
+    _parser().parse_args(arguments)
     try:
         settings = settings_from_environment()
     except (UnknownSetting, ValidationError) as error:
@@ -160,9 +165,21 @@ def _explained(error: UnknownSetting | ValidationError) -> str:
     faults = []
     for fault in error.errors():
         name = "".join(str(part) for part in fault["loc"])
-        faults.append(f"{ENVIRONMENT_PREFIX}{name.upper()}: {fault['msg']}" if name else fault["msg"])
+        given = f"{ENVIRONMENT_PREFIX}{name.upper()}: {fault['msg']}, not {fault['input']!r}"
+        faults.append(given if name else fault["msg"])
     return "\n".join(faults)
 
 
+def _parser() -> argparse.ArgumentParser:
+    fields = Settings.model_fields.items()
+    lines = [f"  {ENVIRONMENT_PREFIX}{name.upper()}: {field.description}" for name, field in fields]
+    return argparse.ArgumentParser(
+        prog="python -m app",
+        description="Serves translations and attention until it is told to stop.",
+        epilog="\n".join(["settings, from the environment:", *lines]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -31,7 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     selection = AttentionSelection(("cross",), asked.layer, asked.head, "mean", "mean")
     wanted = ExplanationRequest(selection, alignment=False, path="")
     request = ExplainRequest(asked.text, asked.source, asked.target, None, wanted)
-    as_png = asked.output.suffix.lower() == ".png"
+    suffix = asked.output.suffix.lower()
+    if suffix not in (".svg", ".png"):
+        print(f"--output must end in .svg or .png, not {asked.output.name!r}", file=sys.stderr)
+        return 2
+    as_png = suffix == ".png"
     try:
         if as_png:
             check_png_installed()

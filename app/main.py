@@ -145,6 +145,7 @@ def create_app(settings: Settings, service_factory: Callable[[Settings], Running
         openapi_tags=_TAGS,
         lifespan=lifespan,
         redoc_url=None,
+        redirect_slashes=False,
     )
     app.state.leaving = lambda: False
     app.add_middleware(HeadRequests)

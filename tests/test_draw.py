@@ -88,3 +88,9 @@ def test_what_cannot_be_drawn_is_told(
     assert draw.main([*arguments, "-o", str(tmp_path / "a.svg")]) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "a.svg").exists()
+
+
+def test_a_picture_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert draw.main(["Hello.", "-o", str(tmp_path / "x.pdf")]) == 2
+    assert capsys.readouterr().err == "--output must end in .svg or .png, not 'x.pdf'\n"
+    assert not (tmp_path / "x.pdf").exists()

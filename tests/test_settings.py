@@ -85,3 +85,19 @@ def test_cores_of_a_container(quota: str, most: int, tmp_path: Path) -> None:
     file = tmp_path / "cpu.max"
     file.write_text(quota)
     assert 1 <= usable_cores(file) <= most
+
+
+def test_help_lists_every_setting_and_starts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    told = capsys.readouterr().out
+    assert all(f"VITRAIL_{name.upper()}: " in told for name in Settings.model_fields)
+
+
+def test_a_value_that_is_not_allowed_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("VITRAIL_PORT", "99999")
+    assert main() == 2
+    assert "VITRAIL_PORT: " in (told := capsys.readouterr().err)
+    assert "not '99999'" in told

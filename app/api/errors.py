@@ -45,6 +45,14 @@ _NOT_READY_RETRY_SECONDS = 5
 _CLIENT_CLOSED_REQUEST = 499
 _LONGEST_VALUE = 100
 
+# Where pydantic speaks of its own classes.
+_MESSAGES = {
+    "extra_forbidden": "there is no such field",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "dict_type": "must be an object",
+}
+
 # Parts of a pydantic location that name the branch of a union, not a field; see ``app.api.schemas``.
 _BRANCHES = ("<list>", "<single>")
 
@@ -150,7 +158,16 @@ async def _handle_validation(request: Request, error: Exception) -> Response:
         return _malformed("the body is empty")
     field = _path(fault["loc"])
     value = None if fault["type"] == "missing" else fault["input"]
-    return _response(422, _invalid("invalid_input", f"{field}: {fault['msg']}", field, _limit(fault), value), {})
+    limit = _field_names(request, fault["loc"]) if fault["type"] == "extra_forbidden" else _limit(fault)
+    message = f"{field}: {_MESSAGES.get(fault['type'], fault['msg'])}"
+    return _response(422, _invalid("invalid_input", message, field, limit, value), {})
+
+
+def _field_names(request: Request, location: tuple[int | str, ...]) -> list[str] | None:
+    """The fields that the body has, where an unknown one stands beside them."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    model = body.field_info.annotation if body is not None and len(location) == 2 else None
+    return sorted(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
 def _is_json(content_type: str) -> bool:

@@ -56,9 +56,11 @@ _MOST_GROUPS = 8
 _DOUBLED = frozenset({"nous", "vous", "had", "that"})
 
 
+# Addresses, tags and code are copied on purpose.
+_PLAIN_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # What nobody writes anew in another language. The end of an address is no punctuation of the sentence.
 _CODE = re.compile(
-    r"""(?:https?://|www\.)\S*[\w/]     # an address of a page
+    r"""(?:https?://|www\.)[^\s"'<>]*[\w/] # an address of a page
     | [\w.+-]+@[\w-]+(?:\.[\w-]+)+    # of a mailbox
     | \{+[^{}\s]*\}+                  # placeholders: {name}, {{0}}
     | %(?:\(\w+\)|\d+\$)?[sd]\b       # %s, %(name)s, %1$s
@@ -202,7 +204,7 @@ def _copied(source: Sequence[SignalWord], target: Sequence[SignalWord], fewest: 
     while start < len(target):
         alike = places.get(target[start].text, ())
         length = max((_common(source, target, first, start) for first in alike), default=0)
-        words = sum(1 for word in target[start : start + length] if any(map(str.isalpha, word.text)))
+        words = sum(1 for word in target[start : start + length] if _PLAIN_WORD.fullmatch(word.text))
         if words >= fewest:
             last = start + length - 1
             span = (target[start].span[0], target[last].span[1])

@@ -20,6 +20,10 @@ from app.translation import TranslateRequest, TranslateResult
 from tests.api.scripted_service import ScriptedService, client_of
 
 VALID = {"text": "a", "source": "en", "target": "fr"}
+FIELDS = [
+    *("alignment", "alternatives", "attention", "beam_size", "head_mask", "length_penalty", "offset_unit", "source"),
+    *("target", "text"),
+]
 
 
 def post(service: ScriptedService, settings: Settings | None = None, **request: Any) -> httpx.Response:
@@ -75,8 +79,8 @@ def error_of(response: httpx.Response) -> dict[str, Any]:
         ({"attention": {"families": ["self"]}}, "attention.families[0]", ["encoder", "decoder", "cross"], "self"),
         ({"attention": {"depth": 1}}, "attention.depth", None, 1),
         ({"offset_unit": "bytes"}, "offset_unit", ["codepoint", "utf16", "utf8"], "bytes"),
-        ({"q": "text"}, "q", None, "text"),
-        ({"<q": "text"}, "<q", None, "text"),
+        ({"q": "text"}, "q", FIELDS, "text"),
+        ({"<q": "text"}, "<q", FIELDS, "text"),
     ],
 )
 def test_invalid_field(fields: dict[str, object], field: str, limit: object, value: object) -> None:
@@ -274,3 +278,12 @@ def test_unknown_path_and_method() -> None:
         assert (no_file.status_code, error_of(no_file)["code"]) == (404, "not_found")
 
     asyncio.run(scenario())
+
+
+def test_a_path_with_a_slash_too_many_is_told_like_any_other() -> None:
+    async def scenario() -> httpx.Response:
+        async with client_of(ScriptedService(), None) as client:
+            return await client.post("/translate/", json=VALID)
+
+    response = asyncio.run(scenario())
+    assert (response.status_code, error_of(response)["message"]) == (404, "there is nothing at /translate/")
