@@ -35,7 +35,7 @@ def test_picture_of_what_was_chosen(
         AttentionSelection(("cross",), layers, heads, "mean", "mean")
     ]
     root = ElementTree.parse(tmp_path / "a.svg").getroot()
-    assert root.get("aria-label") == "Cross-attention, layer 5, 2 heads"
+    assert root.get("aria-label") == "Cross-attention, layer 5, 2 heads; rows: the piece that is predicted"
     assert [element.text for element in root.iter() if element.get("class") == "key"] == ["·a", "</s>"]
     assert capsys.readouterr().out == "HELLO.\n"
     assert service.stopped == 1
@@ -45,7 +45,7 @@ def test_a_name_in_png_gets_png(service: ScriptedService, tmp_path: Path, monkey
     monkeypatch.setattr(draw, "check_png_installed", lambda: None)
     monkeypatch.setattr(draw, "to_png", lambda drawings: drawings[0].title.encode())
     assert draw.main(["Hello.", "-o", str(tmp_path / "a.PNG")]) == 0
-    assert (tmp_path / "a.PNG").read_bytes() == b"Cross-attention, layer 5, 2 heads"
+    assert (tmp_path / "a.PNG").read_bytes() == b"Cross-attention, layer 5, 2 heads; rows: the piece that is predicted"
 
 
 def test_png_without_its_extra_is_told_before_the_model_is_opened(

@@ -14,6 +14,8 @@ _CELL = 24
 _LEGEND = 44
 _GAP = 8
 _PREFIXES = {"none": "", "mean": "mean of ", "max": "largest of ", "rollout": "rollout of "}
+# Of the row that is fed the last piece.
+_END = "</s>"
 _NAMES = {"encoder": "Encoder self-attention", "decoder": "Decoder self-attention", "cross": "Cross-attention"}
 
 # Above so many cells, one element for each would make the document slow to draw: they become one image.
@@ -43,11 +45,23 @@ class HeatMap:
 
 
 def mean_map(attention: AttentionMap, title: str) -> HeatMap:
-    """The mean over all layers and heads that ``attention``, which must not be pooled, holds; NaN is drawn as 0."""
+    """The mean over all layers and heads that ``attention``, which must not be pooled, holds; NaN is drawn as 0.
+
+    A row of cross-attention is that of the piece that was fed; where rows are pieces, the picture names each by the
+    piece that it predicts, as people read it.
+    """
     assert attention.query is not None
     assert attention.key is not None
     weights = np.nan_to_num(attention.values).mean(axis=(0, 1))
-    return HeatMap(title, attention.query.labels, attention.key.labels, weights)
+    query, key = attention.query.labels, attention.key.labels
+    if _predicts(attention):
+        return HeatMap(f"{title}; rows: the piece that is predicted", (*query[1:], _END), key, weights)
+    return HeatMap(title, query, key, weights)
+
+
+def _predicts(one: AttentionMap) -> bool:
+    """Whether a picture's rows are named by what they predict."""
+    return one.family == "cross" and one.query is not None and all(len(group) == 1 for group in one.query.groups)
 
 
 def map_title(one: AttentionMap) -> str:

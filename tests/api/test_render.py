@@ -35,8 +35,8 @@ def post(service: ScriptedService, body: dict[str, Any], **options: Any) -> http
 @pytest.mark.parametrize(
     ("view", "title", "kind", "count"),
     [
-        ("head", "Cross-attention, layer 5, 2 heads", "rect", 1 + 4 + 10),
-        ("lines", "Cross-attention, layer 5, 2 heads", "path", 4),
+        ("head", "Cross-attention, layer 5, 2 heads; rows: the piece that is predicted", "rect", 1 + 4 + 10),
+        ("lines", "Cross-attention, layer 5, 2 heads; rows: the piece that is predicted", "path", 4),
         ("grid", "Cross-attention, layer 5, 2 heads", "image", 2),
         ("alignment", "Word alignment", "path", 1),
     ],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from app.attention.axes import Axis
 from app.attention.drawing import document
 from app.attention.maps import AttentionMap
-from app.attention.svg import HeatMap, draw_heat_map, mean_map
+from app.attention.svg import HeatMap, draw_heat_map, map_title, mean_map
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -69,6 +69,23 @@ def test_mean_over_layers_and_heads() -> None:
     query, key = Axis("target.fed", ((0,),), ("q",)), Axis("source.tokens", ((0,), (1,)), ("a", "b"))
     mean = mean_map(AttentionMap("cross", (0,), (0, 1), query, key, values, None, True), "title")
     np.testing.assert_allclose(mean.weights, [[0.25, 0.75]])
+
+
+def test_rows_of_cross_attention_are_named_by_what_they_predict() -> None:
+    values, key = np.ones((1, 1, 3, 1), dtype=np.float32), Axis("source.tokens", ((0,),), ("a",))
+    pieces = Axis("target.fed", ((0,), (1,), (2,)), ("<s>", "▁Le", "▁chat"))
+    words = Axis("target.fed", ((0,), (1, 2), (3,)), ("<s>", "Le chat", "dort"))
+    shown = {
+        (family, query): mean_map(
+            one := AttentionMap(family, (0,), (0,), query, key, values, None, True), map_title(one)
+        )
+        for family, query in (("cross", pieces), ("cross", words), ("decoder", pieces))
+    }
+    assert shown["cross", pieces].query == ("▁Le", "▁chat", "</s>")
+    assert shown["cross", pieces].title.endswith("; rows: the piece that is predicted")
+    assert shown["cross", words].query == words.labels
+    assert shown["decoder", pieces].query == pieces.labels
+    assert "predicted" not in shown["cross", words].title + shown["decoder", pieces].title
 
 
 def test_labels_must_match_the_weights() -> None:

@@ -13,6 +13,7 @@ import { chosen, describe, selectionOf } from "./wants.js";
 const STYLES = ["colours.css", "map.css", "attention_map.css"];
 const DEFAULTS = { family: "cross", layer: "mean", head: "mean", unit: "words", special: "hide", scale: "row", draw: "matrix" };
 const WISHES = ["family", "layer", "head", "unit", "special", "sentence", "source", "target"];
+const AFTER = "Rows: words of the translation, at the moment after each was written. ";
 const CAPTION = "Attention shows where weight was placed when each piece was predicted. It is not a reason and not a quality score.";
 
 class AttentionMap extends HTMLElement {
@@ -93,7 +94,7 @@ class AttentionMap extends HTMLElement {
       ...(target ? [h("span", { "aria-hidden": "true" }, " → "), token(target.text, target.language)] : []));
     const shown = draw === "table" ? tableOf(matrix, `Weights, ${caption}`) : draw === "lines" ? this.lines.element : this.heat.element;
     this.stage.replaceChildren(shown);
-    this.caption.replaceChildren(h("b", null, `${sentenceCase(caption)}.`), ` ${CAPTION}`);
+    this.caption.replaceChildren(h("b", null, `${sentenceCase(caption)}.`), ` ${/cross/i.test(caption) ? AFTER : ""}${CAPTION}`);
     this.readout.hidden = draw === "table";
     if (shown === this.heat.element) this.heat.show(matrix, scale);
     if (shown === this.lines.element) this.lines.show(matrix);

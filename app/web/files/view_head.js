@@ -17,6 +17,12 @@ const EXPLAIN = {
   decoder: "Rows and columns: the translation. A row sees only what was written before it, hence the triangle.",
 };
 
+const EXPLAIN_LINES = {
+  cross: "Above: the source. Below: words of the translation, at the moment after each was written.",
+  encoder: "Above and below: the source. A line shows what a word below looks at while it is read.",
+  decoder: "Above and below: the translation. A line shows what a word below looks at, of what was written before it.",
+};
+
 export function createHead({ say }) {
   const controls = createControls();
   const hint = h("p", { class: "hint" });
@@ -25,7 +31,7 @@ export function createHead({ say }) {
   const legend = scaleLegend();
   const stage = h("div", { class: "stage" });
   const body = h("div", { class: "head-body" }, stage, h("div", { class: "head-side" }, readout, bars));
-  const empty = () => (state().draw === "lines" ? "Point at a word below, or on the right, to see its lines alone."
+  const empty = () => (state().draw === "lines" ? "Point at a word to see its lines alone."
     : "Point at a cell to read its weight. Click to keep it.");
   let matrix = null;
 
@@ -52,7 +58,7 @@ export function createHead({ say }) {
     const found = sentence.matrix(now);
     matrix = { ...found, ...keepMass(found, Number(now.mass) / 100) };
     controls.hidden(hiddenShare(matrix));
-    hint.textContent = EXPLAIN[now.family] + more(chosen(now));
+    hint.textContent = (now.draw === "lines" && !now.table ? EXPLAIN_LINES : EXPLAIN)[now.family] + more(chosen(now));
     heat.locked = false;
     clear();
     body.classList.toggle("alone", Boolean(now.table));
