@@ -1,13 +1,14 @@
-"""How often numbers come out with other digits: ``python -m model.numbers MODEL``.
+"""How often numbers come out as other numbers: ``python -m model.numbers MODEL``.
 
-Sentences of seven kinds, made of frames that ``model.augment`` does not use and of numbers drawn at random with a fixed
-seed, are translated with beam 4. A translation is right if its digits, read from left to right, are those of the
-source. Words are not looked at, so a number that is written out counts as changed; none here is so small that people
-would.
+Sentences of nine kinds, made of frames that ``model.augment`` does not use and of numbers drawn at random with a fixed
+seed, are translated with beam 4. A translation of digits is right if its digits, read from left to right, are those of
+the source: a number that is written out counts as changed; none here is so small that people would. A translation of a
+number in words is right if it has the number's words in the other language, or its digits.
 """
 
 import argparse
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from app.engine.step_model import StepModel
 from app.text.tokenizer import Tokenizer
 from model.corpus import Pair
 from model.evaluate import open_model, translate_lines
+from model.number_words import english_number, english_ordinal, french_number, french_ordinal
 from model.quantities import digits, grouped
 from model.scoring import Direction
 
@@ -27,16 +29,22 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Kind:
-    """One way in which numbers stand in text; ``draw`` makes a number as English and as French write it."""
+    """One way in which numbers stand in text.
+
+    Attributes:
+        draw: a number as English and as French write it.
+        in_words: whether that is words, not digits.
+    """
 
     name: str
     frames: tuple[Pair, ...]
     draw: Callable[[random.Random], Pair]
+    in_words: bool = False
 
 
 @dataclass(frozen=True)
 class Found:
-    """How many of ``sentences`` of one kind lost their digits, and which, as sources and translations."""
+    """How many of ``sentences`` of one kind lost their number, and which, as sources and translations."""
 
     kind: str
     sentences: int
@@ -66,6 +74,19 @@ def _time(source: random.Random) -> Pair:
     hour, minute = source.randint(10, 23), source.randint(10, 59)
     return f"{hour}:{minute}", f"{hour} h {minute}"
 
+
+def _cardinal(source: random.Random) -> Pair:
+    number = source.randint(2, 99)
+    return english_number(number), french_number(number)
+
+
+def _ordinal(source: random.Random) -> Pair:
+    number = source.randint(2, 99)
+    return english_ordinal(number), french_ordinal(number)
+
+
+_DIGITS = {words: str(number) for number in range(2, 100) for words in (english_number(number), french_number(number))}
+_DIGITS |= {words: str(n) for n in range(2, 100) for words in (english_ordinal(n), french_ordinal(n))}
 
 KINDS = (
     Kind(
@@ -125,6 +146,24 @@ KINDS = (
         ),
         _same(lambda source: digits(source.choice((4, 5, 6, 7, 8)), source)),
     ),
+    Kind(
+        "cardinals in words",
+        (
+            ("She planted {} trees in front of the house.", "Elle a planté {} arbres devant la maison."),
+            ("There were {} boats in the harbour.", "Il y avait {} bateaux dans le port."),
+        ),
+        _cardinal,
+        in_words=True,
+    ),
+    Kind(
+        "ordinals in words",
+        (
+            ("This was his {} victory.", "C'était sa {} victoire."),
+            ("She sat down in the {} row.", "Elle s'est assise au {} rang."),
+        ),
+        _ordinal,
+        in_words=True,
+    ),
 )
 
 
@@ -135,10 +174,24 @@ def digits_of(text: str) -> str:
 
 def sentences(kind: Kind, language: int, count: int = _SENTENCES) -> list[str]:
     """The same numbers in either language: 0 is English, 1 French."""
-    source = random.Random(_SEED)
+    numbers = drawn(kind, count)
     return [
-        kind.frames[number % len(kind.frames)][language].format(kind.draw(source)[language]) for number in range(count)
+        kind.frames[place % len(kind.frames)][language].format(number[language]) for place, number in enumerate(numbers)
     ]
+
+
+def drawn(kind: Kind, count: int = _SENTENCES) -> list[Pair]:
+    """The numbers of ``sentences``, in both languages."""
+    source = random.Random(_SEED)
+    return [kind.draw(source) for _ in range(count)]
+
+
+def says(translation: str, words: str) -> bool:
+    """Whether ``translation`` has a number that is written ``words``, or its digits, and not as part of another."""
+    # "vingt" is not in "vingt-deux" and "vingt et un"; "une" is "un".
+    in_words = rf"(?<![\w-]){re.escape(words)}e?s?(?![\w-]| et (?:une?|onze)\b)"
+    in_digits = rf"(?<!\d){_DIGITS[words]}(?!\d)"
+    return re.search(f"{in_words}|{in_digits}", translation, re.IGNORECASE) is not None
 
 
 def changed_numbers(model: StepModel, tokenizer: Tokenizer, direction: Direction) -> list[Found]:
@@ -150,7 +203,14 @@ def changed_numbers(model: StepModel, tokenizer: Tokenizer, direction: Direction
         texts = sentences(kind, language)
         translations = translate_lines(model, tokenizer, texts, direction, options)
         pairs = zip(texts, translations, strict=True)
-        changed = tuple(pair for pair in pairs if digits_of(pair[0]) != digits_of(pair[1]))
+        numbers = drawn(kind, len(texts))
+        changed = tuple(
+            (text, translation)
+            for number, (text, translation) in zip(numbers, pairs, strict=True)
+            if not (
+                says(translation, number[1 - language]) if kind.in_words else digits_of(text) == digits_of(translation)
+            )
+        )
         found.append(Found(kind.name, len(texts), changed))
     return found
 

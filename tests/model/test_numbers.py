@@ -6,7 +6,7 @@ import pytest
 
 from app.text.tokenizer import Tokenizer
 from model import numbers
-from model.numbers import KINDS, Found, changed_numbers, digits_of, sentences, table
+from model.numbers import KINDS, Found, changed_numbers, digits_of, drawn, says, sentences, table
 from model.scoring import Direction
 from tests.engine.scripted_model import ScriptedModel, random_rule
 
@@ -14,8 +14,12 @@ from tests.engine.scripted_model import ScriptedModel, random_rule
 def test_every_sentence_has_one_number_and_both_languages_the_same() -> None:
     for kind in KINDS:
         english, french = sentences(kind, 0), sentences(kind, 1)
-        assert list(map(digits_of, english)) == list(map(digits_of, french))
-        assert min(len(digits_of(sentence)) for sentence in english) > 1
+        if kind.in_words:
+            assert all(says(text, words) for text, (words, _) in zip(english, drawn(kind), strict=True))
+            assert all(says(text, words) for text, (_, words) in zip(french, drawn(kind), strict=True))
+        else:
+            assert list(map(digits_of, english)) == list(map(digits_of, french))
+            assert min(len(digits_of(sentence)) for sentence in english) > 1
         assert len(set(english)) > 0.6 * len(english)
         assert english == sentences(kind, 0)
 
@@ -32,12 +36,32 @@ def test_a_translation_is_right_if_its_digits_are(
     monkeypatch: pytest.MonkeyPatch, tokenizer: Tokenizer, wrong: str, expected: int
 ) -> None:
     def translate(_: object, __: object, lines: list[str], *___: object) -> list[str]:
-        first, *others = map(digits_of, lines)
-        return [f"Réponse : {first}{wrong}", *map(" ".join, others)]
+        kind = next(kind for kind in KINDS if lines == sentences(kind, 1))
+        answers = [english for english, _ in drawn(kind)] if kind.in_words else list(map(digits_of, lines))
+        return [f"Answer: {answers[0]}{'-ten' if wrong and kind.in_words else wrong}", *answers[1:]]
 
     monkeypatch.setattr(numbers, "translate_lines", translate)
     found = changed_numbers(ScriptedModel(random_rule(15, 4), 15), tokenizer, Direction("fr", "en"))
     assert [(one.sentences, len(one.changed)) for one in found] == [(120, expected)] * len(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "right"),
+    [
+        ("Elle a vingt ans.", "vingt", True),
+        ("Elle a 20 ans.", "vingt", True),
+        ("Elle a vingt-deux ans.", "vingt", False),
+        ("Vingt et une pages", "vingt et un", True),
+        ("vingt et une pages", "vingt", False),
+        ("soixante-dix", "dix", False),
+        ("It is 120.", "vingt", False),
+        ("Forty cats", "forty", True),
+        ("forty-two", "forty", False),
+        ("le 3e rang", "troisième", True),
+    ],
+)
+def test_a_number_in_words_is_said_whole(text: str, words: str, right: bool) -> None:
+    assert says(text, words) is right
 
 
 def test_the_table_has_a_row_for_each_kind_and_examples(
