@@ -87,16 +87,16 @@ class HealthAnswer(BaseModel):
 _EXAMPLE_INFO = {
     "version": __version__,
     "model": {
-        "id": "vitrail-en-fr",
-        "revision": "1f0c",
+        "id": "vitrail-en-fr-small",
+        "revision": "c0f5d0bae079",
         "precision": "int8",
         "provider": "CPUExecutionProvider",
         "threads": 2,
-        "architecture": {"encoder_layers": 6, "decoder_layers": 6, "d_model": 512, "heads": 8},
-        "limits": {"source_len": 256, "target_len": 256, "whole_len": 256},
-        "alignment_layer": 5,
+        "architecture": {"encoder_layers": 6, "decoder_layers": 2, "d_model": 256, "heads": 8},
+        "limits": {"source_len": 102, "target_len": 256, "whole_len": 62},
+        "alignment_layer": 1,
         "alignment_rule": "predicted",
-        "alignment_measured": False,
+        "alignment_measured": True,
         "signals": {
             "en-fr": {
                 "sentences": 200,

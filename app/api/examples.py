@@ -18,11 +18,11 @@ TRANSLATE_ANSWER: dict[str, Any] = {
                     "source": {
                         "text": "The cat sleeps.",
                         "span": [0, 15],
-                        "pieces": ["▁The", "▁cat", "▁sleeps", "."],
+                        "pieces": ["▁The", "▁cat", "▁sleep", "s", "."],
                     },
-                    "target": {"text": "Le chat dort.", "span": [0, 13], "pieces": ["▁Le", "▁chat", "▁dort", "."]},
-                    "log_prob": -1.204,
-                    "score": -0.2408,
+                    "target": {"text": "Le chat dort.", "span": [0, 13], "pieces": ["▁Le", "▁chat", "▁d", "ort", "."]},
+                    "log_prob": -0.403161,
+                    "score": -0.0671934,
                     "finish_reason": "eos",
                     "alternatives": [],
                     "recased": False,
@@ -32,8 +32,13 @@ TRANSLATE_ANSWER: dict[str, Any] = {
             "attention": None,
         }
     ],
-    "model": {"id": "vitrail-en-fr", "revision": "1f0c", "precision": "int8", "provider": "CPUExecutionProvider"},
-    "usage": {"characters": 15, "source_pieces": 4, "target_pieces": 4},
+    "model": {
+        "id": "vitrail-en-fr-small",
+        "revision": "c0f5d0bae079",
+        "precision": "int8",
+        "provider": "CPUExecutionProvider",
+    },
+    "usage": {"characters": 15, "source_pieces": 5, "target_pieces": 5},
     "offset_unit": "codepoint",
 }
 

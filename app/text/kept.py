@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 from app.text.verbatim import EMPHASIS_MARK, Span, verbatim_spans
@@ -25,7 +26,8 @@ _OPENING_TAG = re.compile(r"<[A-Za-z][^<>]*(?<!/)>")
 _PRIVATE = (range(0xE000, 0xF900), range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
 
 
-def kept_spans(text: str, is_known: Callable[[str], bool]) -> list[Span]:
+@lru_cache(64)  # a sentence is asked about several times in a row
+def kept_spans(text: str, is_known: Callable[[str], bool]) -> tuple[Span, ...]:
     """Where the parts that are kept stand in ``text``: half-open, ascending, apart from each other.
 
     Args:
@@ -33,7 +35,7 @@ def kept_spans(text: str, is_known: Callable[[str], bool]) -> list[Span]:
     """
     spans = verbatim_spans(text)
     unknown = _unknown(text, is_known)
-    return _united([*spans, *unknown]) if unknown else list(spans)
+    return tuple(_united([*spans, *unknown])) if unknown else spans
 
 
 def _unknown(text: str, is_known: Callable[[str], bool]) -> list[Span]:
