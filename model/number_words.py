@@ -7,6 +7,7 @@ Corpora write small numbers in words and most others in digits, so that a model 
 import random
 
 from model.corpus import Pair
+from model.quantities import filled
 
 _ENGLISH = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -187,7 +188,7 @@ def _count(source: random.Random) -> Pair:
 
 
 def _duration(source: random.Random) -> Pair:
-    return _filled(_WITH_DURATION, _counted(_DURATIONS, source), source)
+    return filled(_WITH_DURATION, _counted(_DURATIONS, source), source)
 
 
 def _counted(nouns: tuple[tuple[str, str, bool], ...], source: random.Random) -> Pair:
@@ -197,12 +198,12 @@ def _counted(nouns: tuple[tuple[str, str, bool], ...], source: random.Random) ->
 
 def _age(source: random.Random) -> Pair:
     number = source.randint(2, 99)
-    return _filled(_WITH_AGE, (english_number(number), french_number(number)), source)
+    return filled(_WITH_AGE, (english_number(number), french_number(number)), source)
 
 
 def _ordinal(source: random.Random) -> Pair:
     number = source.randint(2, 31) if source.random() < 0.8 else source.randint(32, 99)
-    return _filled(_WITH_ORDINAL, (english_ordinal(number), french_ordinal(number)), source)
+    return filled(_WITH_ORDINAL, (english_ordinal(number), french_ordinal(number)), source)
 
 
 def _clock(source: random.Random) -> Pair:
@@ -222,7 +223,7 @@ def _clock(source: random.Random) -> Pair:
         ("noon", "midi"),
         ("midnight", "minuit"),
     )
-    return _filled(_WITH_TIME, source.choices(times, (6, 6, 4, 4, 4, 4, 1, 1))[0], source)
+    return filled(_WITH_TIME, source.choices(times, (6, 6, 4, 4, 4, 4, 1, 1))[0], source)
 
 
 def _heures(hour: int) -> str:
@@ -234,12 +235,7 @@ def _others(source: random.Random) -> Pair:
     words = (english_number(small), french_number(small))
     kinds = ((_WITH_MILLIONS, words), (_WITH_TIMES, (words[0], french_number(small, feminine=True))))
     templates, values = source.choice((*kinds, (_WITH_PART, source.choice(_PARTS))))
-    return _filled(templates, values, source)
-
-
-def _filled(templates: tuple[Pair, ...], values: Pair, source: random.Random) -> Pair:
-    english, french = source.choice(templates)
-    return english.format(values[0]), french.format(values[1])
+    return filled(templates, values, source)
 
 
 def _capitalised(text: str) -> str:
